@@ -1,0 +1,60 @@
+"""Arguments and options that commands share, so that each reads and means the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Guide = Annotated[
+    Path,
+    typer.Argument(metavar="GUIDE", help="The image with the detail: a photo, an orthophoto.", show_default=False),
+]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOURCE",
+        help="The coarse map of the same view: depth, height, temperature.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="The file to write, in the units of SOURCE and, where the format allows, its type.",
+        show_default=False,
+    ),
+]
+Model = Annotated[str, typer.Option("--model", metavar="M", help="A model's name or file.")]
+Confidence = Annotated[
+    Path | None,
+    typer.Option(
+        "--confidence",
+        metavar="FILE",
+        help="An image of the size of SOURCE: 0 is missing, 1 (or 255 in 8 bits) is full trust.",
+        show_default=False,
+    ),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Make the target average back to SOURCE exactly, noise and all.")]
+Missing = Annotated[
+    float | None,
+    typer.Option(
+        "--missing",
+        metavar="VALUE",
+        help="The value that marks a source pixel without a measurement; nan is always one.",
+        show_default=False,
+    ),
+]
+Preview = Annotated[
+    Path | None,
+    typer.Option(
+        "--preview",
+        metavar="PNG",
+        help="Also write a picture of guide, source and target.",
+        show_default=False,
+    ),
+]

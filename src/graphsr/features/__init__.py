@@ -1,0 +1,80 @@
+"""Feature extractors: what a pixel's feature vector is."""
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from os import PathLike, fspath
+
+from graphsr.errors import InputError
+from graphsr.features.colour import Colour
+from graphsr.features.efficientnet import efficientnet_b2
+from graphsr.features.efficientnet_lite import lite0, lite1, lite2
+from graphsr.features.encoder import Encoder
+from graphsr.features.extractor import Extractor
+from graphsr.features.fdsr import FDSR
+from graphsr.features.gdpt import GDPT
+from graphsr.features.resnet import resnet18, resnet50
+from graphsr.features.unet import DECODER_CHANNELS, UNet
+
+__all__ = ["Extractor", "build", "names"]
+
+# Built from (in_channels, out_channels).
+_PLAIN: dict[str, Callable[[int, int], Extractor]] = {
+    "colour": lambda in_channels, _: Colour(in_channels),
+    "fdsr": FDSR,
+    "gdpt": GDPT,
+}
+# U-Nets: the encoder is built from in_channels.
+_ENCODERS: dict[str, Callable[[int], Encoder]] = {
+    "unet-resnet18": resnet18,
+    "unet-resnet50": resnet50,
+    "unet-efficientnet-b2": efficientnet_b2,
+    "unet-lite0": lite0,
+    "unet-lite1": lite1,
+    "unet-lite2": lite2,
+}
+
+
+def names() -> list[str]:
+    """The names `build` knows."""
+    return sorted([*_PLAIN, *_ENCODERS])
+
+
+def build(
+    name: str,
+    *,
+    guide_channels: int = 3,
+    out_channels: int = 64,
+    pretrained: bool | str | PathLike[str] = False,
+    decoder_channels: Sequence[int] | None = None,
+) -> Extractor:
+    """An extractor by name: (B, guide_channels + 1, H, W) -> (B, out_channels, H, W), any H and W.
+
+    `colour` has no weights and returns its guide_channels + 1 inputs whatever `out_channels` says.
+    `pretrained`: True takes ImageNet weights from an installed package (Lite encoders), a path takes them
+    from a file with the original names. `decoder_channels`: widths of a U-Net's decoder from coarse to fine.
+    """
+    if guide_channels < 1 or out_channels < 1:
+        raise InputError(
+            f"{name}: needs at least one guide channel and one output channel; "
+            f"got guide_channels={guide_channels}, out_channels={out_channels}"
+        )
+    extractor = _assemble(name, guide_channels + 1, out_channels, decoder_channels)
+    if pretrained is not False:
+        encoder = getattr(extractor, "encoder", None)
+        if not isinstance(encoder, Encoder):
+            raise InputError(f"{name} has no encoder to load ImageNet weights into: leave `pretrained` out")
+        encoder.load_imagenet(None if pretrained is True else fspath(pretrained))
+    return extractor
+
+
+def _assemble(name: str, in_channels: int, out_channels: int, decoder_channels: Sequence[int] | None) -> Extractor:
+    if name in _ENCODERS:
+        channels = DECODER_CHANNELS if decoder_channels is None else decoder_channels
+        return UNet(_ENCODERS[name](in_channels), out_channels, channels)
+    if name not in _PLAIN:
+        near = get_close_matches(name, names(), n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names())}"
+        raise InputError(f"no feature extractor is called {name!r}: {hint}")
+    if decoder_channels is not None:
+        raise InputError(f"{name} has no U-Net decoder: leave `decoder_channels` out")
+    return _PLAIN[name](in_channels, out_channels)

@@ -1,0 +1,38 @@
+"""What every feature extractor has in common."""
+
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from graphsr.errors import InputError
+from graphsr.features.padding import pad_to_multiple
+
+
+class Extractor(nn.Module):
+    """Turns guide and interpolated source into one feature vector a pixel: (B, C+1, H, W) -> (B, M, H, W).
+
+    The last input channel is the interpolated source, the C before it are the guide (ImageNet-normalised,
+    (x - mean) / std, when it is RGB). Any H and W: the input is padded to what the network's strides need and
+    the result cropped back, so subclasses write `extract` for sides divisible by `multiple`.
+    """
+
+    multiple: ClassVar[int] = 1
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Features of x: (B, C+1, H, W) -> (B, M, H, W)."""
+        if x.ndim != 4 or x.shape[1] != self.in_channels:
+            raise InputError(
+                f"{type(self).__name__} takes (B, {self.in_channels}, H, W), {self.in_channels - 1} guide "
+                f"channels and then the interpolated source; got {tuple(x.shape)}"
+            )
+        height, width = x.shape[-2:]
+        return self.extract(pad_to_multiple(x, self.multiple))[..., :height, :width]
+
+    def extract(self, x: Tensor) -> Tensor:
+        """(B, C+1, H, W) -> (B, M, H, W), H and W divisible by `multiple`."""
+        raise NotImplementedError

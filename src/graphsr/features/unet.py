@@ -1,0 +1,74 @@
+"""U-Net: an encoder's maps brought back to full resolution, with the names of segmentation_models_pytorch."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from graphsr.errors import InputError
+from graphsr.features.encoder import Encoder
+from graphsr.features.extractor import Extractor
+
+DECODER_CHANNELS = (256, 128, 64, 32, 16)
+
+
+def _convolution(inputs: int, outputs: int) -> nn.Sequential:
+    convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+    nn.init.kaiming_uniform_(convolution.weight, mode="fan_in", nonlinearity="relu")
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
+
+
+class DecoderBlock(nn.Module):
+    """Doubles the side and mixes in the encoder's map: (B, C, H, W), (B, S, 2H, 2W) -> (B, M, 2H, 2W)."""
+
+    def __init__(self, inputs: int, skip: int, outputs: int) -> None:
+        super().__init__()
+        self.conv1 = _convolution(inputs + skip, outputs)
+        self.conv2 = _convolution(outputs, outputs)
+
+    def forward(self, x: Tensor, skip: Tensor | None) -> Tensor:
+        x = F.interpolate(x, scale_factor=2.0, mode="nearest")
+        if skip is not None:
+            x = torch.cat([x, skip], dim=1)
+        return self.conv2(self.conv1(x))
+
+
+class Decoder(nn.Module):
+    """Five blocks from H/32 to H; the last has no map to mix in."""
+
+    def __init__(self, encoder_channels: tuple[int, ...], channels: tuple[int, ...]) -> None:
+        super().__init__()
+        deepest, *skips = reversed(encoder_channels)
+        inputs = (deepest, *channels[:-1])
+        self.blocks = nn.ModuleList(DecoderBlock(*widths) for widths in zip(inputs, (*skips, 0), channels, strict=True))
+
+    def forward(self, maps: list[Tensor]) -> Tensor:
+        x, *skips = reversed(maps)
+        for block, skip in zip(self.blocks, (*skips, None), strict=True):
+            x = block(x, skip)
+        return x
+
+
+class UNet(Extractor):
+    """Encoder, decoder and a 3x3 head: (B, C+1, H, W) -> (B, M, H, W)."""
+
+    multiple = 32
+
+    def __init__(self, encoder: Encoder, out_channels: int, decoder_channels: Sequence[int] = DECODER_CHANNELS) -> None:
+        super().__init__(encoder.in_channels, out_channels)
+        channels = tuple(decoder_channels)
+        if len(channels) != len(encoder.channels) or min(channels) < 1:
+            raise InputError(
+                f"UNet: decoder_channels needs {len(encoder.channels)} positive numbers from coarse to fine, "
+                f"such as {DECODER_CHANNELS}; got {channels}"
+            )
+        self.encoder = encoder
+        self.decoder = Decoder(encoder.channels, channels)
+        head = nn.Conv2d(channels[-1], out_channels, 3, padding=1)
+        nn.init.xavier_uniform_(head.weight)
+        nn.init.zeros_(head.bias)  # type: ignore[arg-type]
+        self.segmentation_head = nn.Sequential(head)
+
+    def extract(self, x: Tensor) -> Tensor:
+        return self.segmentation_head(self.decoder(self.encoder(x)))

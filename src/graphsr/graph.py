@@ -1,0 +1,75 @@
+"""The pixel graph: how strongly each pixel is tied to its four neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from graphsr.errors import InputError
+
+# The floor of an affinity. Below it pixels would be islands that no term of the energy holds in place; with it
+# the minimiser is defined and a solve is well conditioned. It is small against every tie a fitted model uses.
+FLOOR = 1e-4
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Weights of a pixel lattice: `down` (B, H-1, W) ties (i, j) to (i+1, j), `right` (B, H, W-1) to (i, j+1)."""
+
+    down: torch.Tensor
+    right: torch.Tensor
+
+    def __post_init__(self) -> None:
+        down, right = self.down.shape, self.right.shape
+        if len(down) != len(right) or down[:-2] != right[:-2]:
+            raise InputError(f"Edges: down {tuple(down)} and right {tuple(right)} must have the same leading shape")
+        if down[-2] + 1 != right[-2] or right[-1] + 1 != down[-1]:
+            raise InputError(
+                f"Edges: down must be (..., H-1, W) and right (..., H, W-1), not {tuple(down)} and {tuple(right)}"
+            )
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.right.shape[-2], self.down.shape[-1]
+
+
+def differences(values: torch.Tensor) -> Edges:
+    """y_p - y_q along every edge of (..., H, W), p being the upper or left pixel."""
+    return Edges(values[..., :-1, :] - values[..., 1:, :], values[..., :-1] - values[..., 1:])
+
+
+def affinity(
+    features: torch.Tensor,
+    mu: torch.Tensor | float,
+    *,
+    weight: torch.Tensor | float = 1.0,
+    floor: float = FLOOR,
+) -> Edges:
+    """Edge weights of (B, M, H, W) features: weight * exp(-mean_c (f_p - f_q)^2 / (1e-6 + mu^2)).
+
+    The exponential is smoothly kept above `floor` (floor + (1 - floor) * exp(...)), so that every pixel stays
+    tied to the rest and the gradient never vanishes altogether. `weight` is the paper's lambda.
+    """
+    if features.ndim != 4:
+        raise InputError(f"affinity: features must be (B, M, H, W), not {tuple(features.shape)}")
+    if not 0.0 <= floor < 1.0:
+        raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")
+    scale = 1e-6 + torch.as_tensor(mu, dtype=features.dtype, device=features.device) ** 2
+
+    def tie(difference: torch.Tensor) -> torch.Tensor:
+        return weight * (floor + (1.0 - floor) * torch.exp(-difference.square().mean(1) / scale))
+
+    step = differences(features)
+    return Edges(tie(step.down), tie(step.right))
+
+
+def energy(edges: Edges, target: torch.Tensor, offsets: Edges | None = None) -> torch.Tensor:
+    """Sum over neighbours of w_pq (y_p - y_q - o_pq)^2, one value for each image and channel: (B, K, H, W) -> (B, K)."""
+    step = differences(target)
+    down, right = step.down, step.right
+    if offsets is not None:
+        down, right = down - offsets.down.unsqueeze(-3), right - offsets.right.unsqueeze(-3)
+    return (edges.down.unsqueeze(-3) * down.square()).sum((-2, -1)) + (edges.right.unsqueeze(-3) * right.square()).sum(
+        (-2, -1)
+    )

@@ -1,0 +1,119 @@
+"""From a pair to a target: features, edges, solve. Models are found by name or loaded from a file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from graphsr.errors import InputError
+from graphsr.graph import Edges, affinity
+from graphsr.sampling import interpolate_source
+from graphsr.solver import SolveReport, solve_with_report
+
+
+class Model(nn.Module):
+    """What `graphsr.upsample` can run: an nn.Module with `run`."""
+
+    @abstractmethod
+    def run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
+        """guide (B, C, H, W), source (B, K, h, w) with NaN = missing -> target (B, K, H, W), its graph, the solve."""
+
+
+class Bicubic(Model):
+    """Pixel-centred bicubic interpolation of the source; the guide only gives the size."""
+
+    def run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
+        if exact:
+            raise InputError("model 'bicubic' cannot be exact; use a graph model such as 'colour'")
+        known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
+        return interpolate_source(source, guide.shape[-2:], known), None, None  # type: ignore[arg-type]
+
+
+class Colour(Model):
+    """The paper's variant without a network: the features are the guide's channels and the interpolated source.
+
+    Three numbers, fitted on validation pairs (docs/design.md, "The colour model").
+    """
+
+    def __init__(self, weight: float, mu: float, prior_weight: float) -> None:
+        super().__init__()
+        self.weight, self.mu, self.prior_weight = weight, mu, prior_weight
+
+    def run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
+        size = (guide.shape[-2], guide.shape[-1])
+        known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
+        interpolated = interpolate_source(source, size, known)
+        features = torch.cat([standardised(guide), standardised(interpolated)], 1)
+        edges = affinity(features, self.mu, weight=self.weight)
+        target, report = solve_with_report(
+            edges,
+            source,
+            size,
+            confidence=confidence,
+            prior=interpolated,
+            prior_weight=self.prior_weight,
+            exact=exact,
+        )
+        return target, edges, report
+
+
+def standardised(images: torch.Tensor) -> torch.Tensor:
+    """Every image of (B, C, H, W) scaled to mean 0 and standard deviation 1, its channels by one common factor.
+
+    One factor keeps a channel that is almost constant from being blown up into noise.
+    """
+    centred = images - images.mean((-2, -1), keepdim=True)
+    spread = centred.square().mean((1, 2, 3), keepdim=True).sqrt()
+    return centred / torch.where(spread > 0, spread, torch.ones_like(spread))
+
+
+_BY_NAME: dict[str, Callable[[], Model]] = {
+    "colour": lambda: Colour(weight=3e-4, mu=0.3, prior_weight=3e-6),
+    "bicubic": Bicubic,
+}
+_ALIASES = {"default": "colour"}
+
+
+def models() -> list[str]:
+    """The names that `graphsr.upsample(..., model=NAME)` and `graphsr.load` know."""
+    return ["default", *_BY_NAME]
+
+
+def load(model: str | os.PathLike[str]) -> Model:
+    """The model of that name."""
+    name = os.fspath(model)
+    name = _ALIASES.get(name, name)
+    if name in _BY_NAME:
+        return _BY_NAME[name]().eval()
+    if Path(name).suffix or Path(name).exists():
+        raise InputError(f"model {name}: model files cannot be read yet; use one of {', '.join(models())}")
+    near = difflib.get_close_matches(name, models(), n=2)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(models())}"
+    raise InputError(f"model {name!r}: no model of this name; {hint}")

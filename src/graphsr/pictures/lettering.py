@@ -1,0 +1,51 @@
+"""Text in pictures, in the one font that comes with Pillow and so looks the same everywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from PIL import Image, ImageDraw, ImageFont
+
+INK = (38, 38, 42)
+PAPER = (255, 255, 255)
+
+# The font has few letters beyond ASCII; these would come out as empty boxes.
+_STAND_INS = str.maketrans({"×": "x", "−": "-", "–": "-", "—": "-", "µ": "u", "μ": "u", "…": "..."})
+
+
+@lru_cache(maxsize=16)
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)
+
+
+def plain(text: str) -> str:
+    """The text in letters that the font has: cm² becomes cm2, Höhe becomes Hohe."""
+    letters = unicodedata.normalize("NFKD", text.translate(_STAND_INS))
+    return "".join(letter for letter in letters if letter.isascii() or letter in "°±·")
+
+
+def text_width(text: str, size: int) -> int:
+    return round(font(size).getbbox(plain(text))[2])
+
+
+def shortened(text: str, size: int, width: int) -> str:
+    """The text, cut with dots to be no wider than `width`."""
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(text + "...", size) > width:
+        text = text[:-1]
+    return text.rstrip() + "..."
+
+
+def draw_text(canvas: Image.Image, at: tuple[float, float], text: str, size: int, anchor: str = "ls") -> None:
+    """Writes at a point; the anchor is Pillow's ("ls": left end of the base line)."""
+    ImageDraw.Draw(canvas).text(at, plain(text), font=font(size), fill=INK, anchor=anchor)
+
+
+def draw_upwards(canvas: Image.Image, centre: tuple[int, int], text: str, size: int) -> None:
+    """Writes from bottom to top round a centre."""
+    strip = Image.new("RGB", (text_width(text, size) + 2, round(1.4 * size)), PAPER)
+    draw_text(strip, (1, strip.height / 2), text, size, anchor="lm")
+    turned = strip.rotate(90, expand=True)
+    canvas.paste(turned, (centre[0] - turned.width // 2, centre[1] - turned.height // 2))

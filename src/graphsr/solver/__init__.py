@@ -1,0 +1,264 @@
+"""The linear solve: y = argmin of data term + graph term + prior, differentiable in all that goes in.
+
+Forward and backward are one solve each with the same matrix. On the CPU the fused path runs (fused.py); elsewhere, or
+when asked for, the plain torch path (plain.py). Both stop on an estimate of the error of the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+# The threads of a solve meet often. Waiting actively would stall it whenever another program wants a core.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import torch
+
+from graphsr.errors import ConvergenceError, InputError
+from graphsr.graph import Edges, differences
+from graphsr.sampling import Sampling, interpolate_source
+from graphsr.solver import problem as checks
+from graphsr.solver.problem import Problem
+
+__all__ = ["SolveReport", "solve", "solve_with_report"]
+
+Path = Literal["auto", "fused", "plain"]
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """How a solve went: the worst image and channel of the batch."""
+
+    iterations: int
+    error: float  # estimated RMS error of the target, relative to the source's standard deviation
+    seconds: float
+
+
+def solve(
+    edges: Edges,
+    source: torch.Tensor,
+    size: tuple[int, int],
+    *,
+    confidence: torch.Tensor | None = None,
+    offsets: Edges | None = None,
+    prior: torch.Tensor | None = None,
+    prior_weight: torch.Tensor | float | None = None,
+    exact: bool = False,
+    start: torch.Tensor | None = None,
+    rtol: float = 1e-4,
+    path: Path = "auto",
+) -> torch.Tensor:
+    """The target (B, K, H, W) that best fits the source (B, K, h, w) on the graph `edges`.
+
+    Minimises  sum conf (D y - s)^2 + sum w (y_p - y_q - o)^2 + sum t (y - z)^2,  or, with `exact`, the last two sums
+    among the targets that average back to the source. Differentiable in edges, source, confidence, offsets, prior and
+    prior_weight, at the price of one more solve.
+
+    edges         weights (B, H-1, W) and (B, H, W-1), positive
+    source        (B, K, h, w) float32 or float64; NaN = missing
+    size          (H, W), at least (h, w); the factor may be any number and differ per axis
+    confidence    (B, 1 or K, h, w), 0 = missing; default 1
+    offsets       differences y_p - y_q to prefer along the edges, shaped like edges or with a channel axis
+    prior         (B, K, H, W) a guess z; default the interpolated source, if a weight is given
+    prior_weight  its weight t: a number or (B, H, W)
+    start         (B, K, H, W) where to begin; default the interpolated source. It does not change the answer
+    rtol          RMS error allowed against the exact minimiser, relative to the source's standard deviation
+    path          "fused" (CPU kernels), "plain" (torch, any device) or "auto"
+
+    Raises ConvergenceError if rtol cannot be reached.
+    """
+    return solve_with_report(
+        edges, source, size, confidence=confidence, offsets=offsets, prior=prior, prior_weight=prior_weight,
+        exact=exact, start=start, rtol=rtol, path=path,
+    )[0]  # fmt: skip
+
+
+def solve_with_report(
+    edges: Edges,
+    source: torch.Tensor,
+    size: tuple[int, int],
+    *,
+    confidence: torch.Tensor | None = None,
+    offsets: Edges | None = None,
+    prior: torch.Tensor | None = None,
+    prior_weight: torch.Tensor | float | None = None,
+    exact: bool = False,
+    start: torch.Tensor | None = None,
+    rtol: float = 1e-4,
+    path: Path = "auto",
+) -> tuple[torch.Tensor, SolveReport]:
+    """`solve`, and how it went."""
+    began = time.perf_counter()
+    if not 0 < rtol < 1:
+        raise InputError(f"solve: rtol must lie between 0 and 1, not {rtol}")
+    if path not in ("auto", "fused", "plain"):
+        raise InputError(f"solve: path must be 'auto', 'fused' or 'plain', not {path!r}")
+    if path == "fused" and source.device.type != "cpu":
+        raise InputError(f"solve: path 'fused' runs on the CPU, but the source is on {source.device}")
+    source, confidence = checks.check_source(source, confidence)
+    sampling = Sampling(size, (source.shape[-2], source.shape[-1]))
+    checks.check_edges(edges, source.shape[0], sampling.size)
+    if edges.down.dtype != source.dtype:
+        raise InputError(f"solve: edges ({edges.down.dtype}) and source ({source.dtype}) must have the same dtype")
+    shape = (*source.shape[:2], *sampling.size)
+    interpolated = interpolate_source(source.detach(), sampling.size, confidence.detach() > 0)
+    if prior is not None and prior_weight is None:
+        raise InputError("solve: a prior needs a prior_weight")
+    ground = checks.check_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
+    prior = interpolated if prior is None else checks.check_like_target("prior", prior, shape)
+    start = interpolated if start is None else checks.check_like_target("start", start, shape)
+    if offsets is not None and offsets.size != sampling.size:
+        raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {sampling.size}")
+    if exact:
+        _check_exact(sampling)
+
+    settings = _Settings(sampling, exact, rtol, _fused(path, source))
+    offset_tensors = (None, None) if offsets is None else (offsets.down, offsets.right)
+    inputs = [edges.down, edges.right, source, confidence, *offset_tensors, prior, ground, start.detach()]
+    if _factor_below_two(sampling):
+        # No pixel belongs to one cell alone, so a start cannot be put on the data, and single precision is not enough.
+        inputs = [x if x is None else x.double() for x in inputs]
+    target, iterations, error = _Solve.apply(*inputs, settings)
+    target = target.to(source.dtype)
+    return target, SolveReport(int(iterations), float(error), time.perf_counter() - began)
+
+
+def _check_exact(sampling: Sampling) -> None:
+    for name, along in (("height", sampling.rows), ("width", sampling.columns)):
+        if 1 < along.factor < 2:
+            raise InputError(
+                f"solve: exact fidelity needs a factor of 1 or of at least 2 on each axis; the {name} has "
+                f"{along.factor:.4g} ({along.cells} to {along.size}). Leave exact off, or use a higher confidence"
+            )
+
+
+def _factor_below_two(sampling: Sampling) -> bool:
+    """Then cells have no pixel of their own."""
+    return any(1 < along.factor < 2 for along in (sampling.rows, sampling.columns))
+
+
+def _fused(path: Path, source: torch.Tensor) -> bool:
+    return path == "fused" or (path == "auto" and source.device.type == "cpu")
+
+
+@dataclass(frozen=True)
+class _Settings:
+    sampling: Sampling
+    exact: bool
+    rtol: float
+    fused: bool
+
+
+class _Solve(torch.autograd.Function):
+    """y = A^-1 b. The gradient is g = A^-1 dl/dy, then products of g with what each input multiplies."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        down: torch.Tensor,
+        right: torch.Tensor,
+        source: torch.Tensor,
+        confidence: torch.Tensor,
+        offset_down: torch.Tensor | None,
+        offset_right: torch.Tensor | None,
+        prior: torch.Tensor,
+        ground: torch.Tensor,
+        start: torch.Tensor,
+        settings: _Settings,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        from graphsr.solver.engine import engine_for
+
+        problem = Problem(Edges(down, right), settings.sampling, confidence, ground, settings.exact)
+        engine = engine_for(problem, source.shape[1], settings.fused)
+        # The minimiser moves and scales with its inputs, so it is sought in units of the source about its mean.
+        known = (confidence > 0).expand_as(source)
+        count = known.sum((-2, -1), keepdim=True)
+        mean = (source * known).sum((-2, -1), keepdim=True) / count
+        spread = (((source - mean) * known).square().sum((-2, -1), keepdim=True) / count).sqrt()
+        tiny = torch.finfo(source.dtype).eps * (mean.abs() + 1)
+        unit = torch.where(spread > tiny, spread, torch.ones_like(spread))
+        push = source.new_zeros(0)
+        if bool((ground > 0).any()):
+            push = ground.unsqueeze(1) * (prior - mean) / unit
+        if offset_down is not None and offset_right is not None:
+            flow = checks.edge_flow(problem.edges, Edges(offset_down, offset_right)) / unit
+            push = push + flow if push.numel() else flow.expand_as(start).contiguous()
+        target, iterations, error = engine.minimise(
+            (source - mean) / unit * known,
+            push,
+            (start - mean) / unit,
+            tolerance=settings.rtol,
+            relative=False,
+        )
+        _demand("the solve", error, settings.rtol, iterations)
+        target = target * unit + mean
+        ctx.save_for_backward(down, right, source, confidence, offset_down, offset_right, prior, ground, target)
+        ctx.engine, ctx.settings = engine, settings
+        worst, most = error.max(), iterations.max()
+        ctx.mark_non_differentiable(most, worst)
+        return target, most, worst
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
+        down, right, source, confidence, offset_down, offset_right, prior, ground, target = ctx.saved_tensors
+        settings: _Settings = ctx.settings
+        sampling = settings.sampling
+        unit = grad.square().mean((-2, -1), keepdim=True).sqrt()
+        unit = torch.where(unit > 0, unit, torch.ones_like(unit))
+        g, _iterations, _error = ctx.engine.minimise(
+            torch.zeros_like(source), (grad / unit).contiguous(), torch.zeros_like(target),
+            tolerance=settings.rtol, relative=True,
+        )  # fmt: skip
+        g = g * unit
+
+        step, answer = differences(target), differences(g)
+        flow_down, flow_right = step.down, step.right
+        if offset_down is not None:
+            o_down, o_right = (o.unsqueeze(1) if o.ndim == 3 else o for o in (offset_down, offset_right))
+            flow_down, flow_right = flow_down - o_down, flow_right - o_right
+        grads: list[torch.Tensor | None] = [None] * 10
+        grads[0] = -(answer.down * flow_down).sum(1)
+        grads[1] = -(answer.right * flow_right).sum(1)
+        grads[2] = _multipliers(Problem(Edges(down, right), sampling, confidence, ground, True), grad, g)
+        if not settings.exact:
+            average = sampling(g)
+            if _factor_below_two(sampling):
+                grads[2] = confidence * average
+            misfit = -average * (sampling(target) - source) * (confidence > 0)
+            grads[3] = misfit if confidence.shape[1] == misfit.shape[1] else misfit.sum(1, keepdim=True)
+        if offset_down is not None:
+            for place, weight, part, offset in (
+                (4, down, answer.down, offset_down),
+                (5, right, answer.right, offset_right),
+            ):
+                flow = weight.unsqueeze(1) * part
+                grads[place] = flow.sum(1) if offset.ndim == 3 else flow
+        grads[6] = ground.unsqueeze(1) * g
+        pull = -(g * (target - prior)).sum(1)
+        grads[7] = pull if ground.shape == pull.shape else pull.sum((-2, -1), keepdim=True)
+        return tuple(x if need else None for x, need in zip(grads, ctx.needs_input_grad, strict=True))
+
+
+def _multipliers(problem: Problem, grad: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+    """The mu of  (L + T) g + D^T mu = grad, which is the gradient with respect to the source.
+
+    Without exact fidelity mu = C D g as well, but at small lambda g is so large that its averages are all rounding.
+    """
+    from graphsr.solver.plain import Relaxation, laplacian
+
+    relax = Relaxation.of(problem)
+    rest = grad - laplacian(problem.edges, g) - problem.ground.unsqueeze(1) * g
+    # D E^-1 over the pixels inside cells is a left inverse of D^T, once weighted by the gain.
+    return relax.gain * problem.sampling(relax.inside * rest)
+
+
+def _demand(what: str, error: torch.Tensor, rtol: float, iterations: torch.Tensor) -> None:
+    worst = float(error.max())
+    if not worst <= rtol:
+        raise ConvergenceError(
+            f"{what} reached an estimated error of {worst:.1e} of the source's standard deviation after "
+            f"{int(iterations.max())} iterations, not {rtol:.0e}. Try float64, a larger rtol, a prior_weight, or edge "
+            "weights with less contrast (the floor of graphsr.affinity)"
+        )

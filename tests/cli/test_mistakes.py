@@ -1,0 +1,157 @@
+"""A user's mistake ends in one line that names the file, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from files_and_runs import Pair, Run
+
+from graphsr import io
+
+
+def complaint(run: Run, pair: Pair, *arguments: object) -> str:
+    before = pair.files()
+    outcome = run("upsample", *arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert pair.files() == before
+    return outcome.err
+
+
+@pytest.mark.parametrize("role", ["guide", "source", "confidence"])
+def test_a_missing_input_is_named(run: Run, pair: Pair, role: str) -> None:
+    absent = pair.folder / "absent.png"
+    guide = absent if role == "guide" else pair.guide
+    source = absent if role == "source" else pair.source
+    extra = ("--confidence", absent) if role == "confidence" else ()
+    text = complaint(run, pair, guide, source, "-o", pair.folder / "out.png", *extra)
+    assert text == f"error: {absent}: no such file\n"
+
+
+def test_a_folder_as_input_is_named(run: Run, pair: Pair) -> None:
+    assert "is a folder" in complaint(run, pair, pair.folder, pair.source, "-o", pair.folder / "out.png")
+
+
+def test_an_empty_input_is_named(run: Run, pair: Pair) -> None:
+    pair.source.write_bytes(b"")
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png")
+    assert text == f"error: {pair.source}: the file is empty\n"
+
+
+def test_a_damaged_input_is_named(run: Run, pair: Pair) -> None:
+    pair.guide.write_bytes(pair.guide.read_bytes()[:60])
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png")
+    assert f"{pair.guide}: cannot be read as PNG" in text
+
+
+def test_an_output_folder_that_does_not_exist_is_refused(run: Run, pair: Pair) -> None:
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "absent" / "out.png")
+    assert f"{pair.folder / 'absent'} does not exist" in text
+
+
+def test_an_output_of_unknown_format_is_refused(run: Run, pair: Pair) -> None:
+    assert "unknown file type .xyz" in complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.xyz")
+
+
+@pytest.mark.parametrize("role", ["guide", "source"])
+def test_an_output_that_is_an_input_is_refused(run: Run, pair: Pair, role: str) -> None:
+    out = pair.guide if role == "guide" else pair.source
+    before = out.read_bytes()
+    roundabout = pair.folder / ".." / pair.folder.name / out.name
+    assert "would overwrite an input" in complaint(run, pair, pair.guide, pair.source, "-o", roundabout)
+    assert out.read_bytes() == before
+
+
+def test_a_float_source_and_a_png_output_do_not_go_together(run: Run, pair: Pair) -> None:
+    io.write(pair.folder / "source.npy", np.ones((3, 4), np.float32))
+    text = complaint(run, pair, pair.guide, pair.folder / "source.npy", "-o", pair.folder / "out.png")
+    assert "out.png" in text
+    assert ".tif, .npy, .pfm or .exr" in text
+
+
+def test_an_array_that_is_no_image_is_named(run: Run, pair: Pair) -> None:
+    np.save(pair.folder / "odd.npy", np.ones((2, 3, 4, 5)))
+    text = complaint(run, pair, pair.guide, pair.folder / "odd.npy", "-o", pair.folder / "out.npy")
+    assert "odd.npy: holds an array of shape (2, 3, 4, 5)" in text
+
+
+def test_more_channels_than_the_output_can_hold_are_refused(run: Run, pair: Pair) -> None:
+    io.write(pair.folder / "bands.npy", np.ones((3, 4, 5), np.uint8))
+    text = complaint(run, pair, pair.guide, pair.folder / "bands.npy", "-o", pair.folder / "out.png")
+    assert "out.png: a PNG file holds 1 or 3 channels, and the image has 5" in text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "reason"),
+    [
+        (np.ones((3, 5), np.uint8), "5 x 3 pixels; it needs those of the source, 4 x 3"),
+        (np.ones((3, 4, 3), np.uint8), "one channel, and the file holds 3"),
+        (np.full((3, 4), -0.5, np.float32), "the file holds -0.5"),
+        (np.full((3, 4), np.inf, np.float32), "the file holds inf"),
+    ],
+)
+def test_a_confidence_that_does_not_fit_is_named(run: Run, pair: Pair, confidence: np.ndarray, reason: str) -> None:
+    path = pair.folder / "confidence.npy"
+    io.write(path, confidence)
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--confidence", path)
+    assert f"{path}: " in text
+    assert reason in text
+
+
+def test_a_missing_value_that_the_source_cannot_hold_is_refused(run: Run, pair: Pair) -> None:
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--missing", "-1")
+    assert "-1 does not fit uint16" in text
+
+
+@pytest.mark.parametrize(
+    ("preview", "reason"),
+    [("look.tif", "suffix .png"), ("absent/look.png", "does not exist"), ("out.png", "the same file")],
+)
+def test_a_preview_that_cannot_be_written_is_refused_at_once(run: Run, pair: Pair, preview: str, reason: str) -> None:
+    out = pair.folder / "out.png"
+    text = complaint(run, pair, pair.guide, pair.source, "-o", out, "--preview", pair.folder / preview)
+    assert reason in text
+
+
+def test_what_the_computation_refuses_names_both_files(run: Run, pair: Pair) -> None:
+    text = complaint(run, pair, pair.source, pair.guide, "-o", pair.folder / "out.png", "--model", "colour")
+    assert str(pair.source) in text
+    assert str(pair.guide) in text
+
+
+def test_brackets_in_a_name_are_no_markup(run: Run, pair: Pair) -> None:
+    absent = pair.folder / "[red]depth[/red].png"
+    assert str(absent) in complaint(run, pair, pair.guide, absent, "-o", pair.folder / "out.png")
+
+
+def graphsr_process(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "from graphsr.cli import main; main()", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_program_itself_exits_with_2_and_shows_no_traceback(pair: Pair) -> None:
+    process = graphsr_process("upsample", pair.guide, "absent.png", "-o", pair.folder / "out.png")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (2, "", "error: absent.png: no such file\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_an_interrupt_exits_with_130_and_shows_no_traceback(pair: Pair) -> None:
+    pipe = pair.folder / "pipe.png"
+    os.mkfifo(pipe)
+    process = graphsr_process("upsample", pair.guide, pipe, "-o", pair.folder / "out.png")
+    # Opening the other end returns when the program has opened its own and waits for data.
+    with Path(pipe).open("wb"):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    assert not (pair.folder / "out.png").exists()
