@@ -65,7 +65,7 @@ def affinity(
 
 
 def energy(edges: Edges, target: torch.Tensor, offsets: Edges | None = None) -> torch.Tensor:
-    """Sum over neighbours of w_pq (y_p - y_q - o_pq)^2, one value for each image and channel: (B, K, H, W) -> (B, K)."""
+    """Sum over neighbours of w_pq (y_p - y_q - o_pq)^2 for each image and channel: (B, K, H, W) -> (B, K)."""
     step = differences(target)
     down, right = step.down, step.right
     if offsets is not None:

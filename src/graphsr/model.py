@@ -52,12 +52,12 @@ class Bicubic(Model):
 class Colour(Model):
     """The paper's variant without a network: the features are the guide's channels and the interpolated source.
 
-    Three numbers, fitted on validation pairs (docs/design.md, "The colour model").
+    Four numbers, fitted on validation pairs (docs/design.md, "The colour model").
     """
 
-    def __init__(self, weight: float, mu: float, prior_weight: float) -> None:
+    def __init__(self, weight: float, mu: float, floor: float, prior_weight: float) -> None:
         super().__init__()
-        self.weight, self.mu, self.prior_weight = weight, mu, prior_weight
+        self.weight, self.mu, self.floor, self.prior_weight = weight, mu, floor, prior_weight
 
     def run(
         self,
@@ -71,7 +71,7 @@ class Colour(Model):
         known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
         interpolated = interpolate_source(source, size, known)
         features = torch.cat([standardised(guide), standardised(interpolated)], 1)
-        edges = affinity(features, self.mu, weight=self.weight)
+        edges = affinity(features, self.mu, weight=self.weight, floor=self.floor)
         target, report = solve_with_report(
             edges,
             source,
@@ -95,7 +95,7 @@ def standardised(images: torch.Tensor) -> torch.Tensor:
 
 
 _BY_NAME: dict[str, Callable[[], Model]] = {
-    "colour": lambda: Colour(weight=3e-4, mu=0.3, prior_weight=3e-6),
+    "colour": lambda: Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=3e-8),
     "bicubic": Bicubic,
 }
 _ALIASES = {"default": "colour"}

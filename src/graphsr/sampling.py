@@ -103,6 +103,11 @@ class Sampling:
     def factor(self) -> tuple[float, float]:
         return self.rows.factor, self.columns.factor
 
+    @property
+    def couples_cells(self) -> bool:
+        """Whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
+        return any(1 < along.factor < 2 for along in (self.rows, self.columns))
+
     def __call__(self, target: torch.Tensor) -> torch.Tensor:
         """(..., H, W) -> (..., h, w)"""
         self._check(target, self.size, "target")

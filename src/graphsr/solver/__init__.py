@@ -65,7 +65,7 @@ def solve(
     prior_weight  its weight t: a number or (B, H, W)
     start         (B, K, H, W) where to begin; default the interpolated source. It does not change the answer
     rtol          RMS error allowed against the exact minimiser, relative to the source's standard deviation
-    path          "fused" (CPU kernels), "plain" (torch, any device) or "auto"
+    path          "fused" (CPU kernels), "plain" (torch, any device) or "auto"; a factor between 1 and 2 is always plain
 
     Raises ConvergenceError if rtol cannot be reached.
     """
@@ -111,32 +111,16 @@ def solve_with_report(
     start = interpolated if start is None else checks.check_like_target("start", start, shape)
     if offsets is not None and offsets.size != sampling.size:
         raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {sampling.size}")
-    if exact:
-        _check_exact(sampling)
 
-    settings = _Settings(sampling, exact, rtol, _fused(path, source))
+    settings = _Settings(sampling, exact, rtol, _fused(path, source) and not sampling.couples_cells)
     offset_tensors = (None, None) if offsets is None else (offsets.down, offsets.right)
     inputs = [edges.down, edges.right, source, confidence, *offset_tensors, prior, ground, start.detach()]
-    if _factor_below_two(sampling):
-        # No pixel belongs to one cell alone, so a start cannot be put on the data, and single precision is not enough.
+    if sampling.couples_cells:
+        # The inner solves of the relaxation have to be better than single precision.
         inputs = [x if x is None else x.double() for x in inputs]
     target, iterations, error = _Solve.apply(*inputs, settings)
     target = target.to(source.dtype)
     return target, SolveReport(int(iterations), float(error), time.perf_counter() - began)
-
-
-def _check_exact(sampling: Sampling) -> None:
-    for name, along in (("height", sampling.rows), ("width", sampling.columns)):
-        if 1 < along.factor < 2:
-            raise InputError(
-                f"solve: exact fidelity needs a factor of 1 or of at least 2 on each axis; the {name} has "
-                f"{along.factor:.4g} ({along.cells} to {along.size}). Leave exact off, or use a higher confidence"
-            )
-
-
-def _factor_below_two(sampling: Sampling) -> bool:
-    """Then cells have no pixel of their own."""
-    return any(1 < along.factor < 2 for along in (sampling.rows, sampling.columns))
 
 
 def _fused(path: Path, source: torch.Tensor) -> bool:
@@ -193,7 +177,7 @@ class _Solve(torch.autograd.Function):
             relative=False,
         )
         _demand("the solve", error, settings.rtol, iterations)
-        target = target * unit + mean
+        target = target.mul_(unit).add_(mean)
         ctx.save_for_backward(down, right, source, confidence, offset_down, offset_right, prior, ground, target)
         ctx.engine, ctx.settings = engine, settings
         worst, most = error.max(), iterations.max()
@@ -224,8 +208,6 @@ class _Solve(torch.autograd.Function):
         grads[2] = _multipliers(Problem(Edges(down, right), sampling, confidence, ground, True), grad, g)
         if not settings.exact:
             average = sampling(g)
-            if _factor_below_two(sampling):
-                grads[2] = confidence * average
             misfit = -average * (sampling(target) - source) * (confidence > 0)
             grads[3] = misfit if confidence.shape[1] == misfit.shape[1] else misfit.sum(1, keepdim=True)
         if offset_down is not None:
@@ -248,10 +230,9 @@ def _multipliers(problem: Problem, grad: torch.Tensor, g: torch.Tensor) -> torch
     """
     from graphsr.solver.plain import Relaxation, laplacian
 
-    relax = Relaxation.of(problem)
+    relax = Relaxation(problem)
     rest = grad - laplacian(problem.edges, g) - problem.ground.unsqueeze(1) * g
-    # D E^-1 over the pixels inside cells is a left inverse of D^T, once weighted by the gain.
-    return relax.gain * problem.sampling(relax.inside * rest)
+    return relax.multipliers(problem.sampling(relax.inside * rest))
 
 
 def _demand(what: str, error: torch.Tensor, rtol: float, iterations: torch.Tensor) -> None:

@@ -115,7 +115,7 @@ def _pair_pairs(  # type: ignore[no-untyped-def]
         found = 0
         for e in range(count):
             other = near[e]
-            if other < low or other >= high or parent[other] >= 0 or other in (node, partner):
+            if other < low or other >= high or parent[other] >= 0 or other == node or other == partner:
                 continue
             if not mixed and cell[other] != cell[node]:
                 continue
@@ -311,6 +311,8 @@ def coarsen(graph: Graph, mixed: bool, load: np.ndarray) -> tuple[Graph, np.ndar
     np.cumsum(start, out=start)
     others, ties = np.empty(start[-1], np.int32), np.empty(start[-1], dtype)
     _coarse_edges(strips, new_strips, *lattice, degree, parent, members, start, others, ties)
+
+    start = start.astype(np.int32) if start[-1] <= np.iinfo(np.int32).max else start
 
     ground = np.empty(count, dtype)
     _gather(members, strips, new_strips, graph.ground + load if mixed and load.size else graph.ground, ground)

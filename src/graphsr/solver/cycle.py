@@ -82,8 +82,9 @@ def _flatten(
     def joined(parts: list[np.ndarray], kind: type | np.dtype) -> np.ndarray:
         return np.concatenate([np.empty(0, kind), *parts]).astype(kind, copy=False)
 
-    start = joined([g.start[:-1] + e for g, e in zip(graphs, edge_offset, strict=False)], np.int64)
-    start = np.append(start, edge_offset[-1])
+    wide = np.int64 if edge_offset[-1] > np.iinfo(np.int32).max else np.int32
+    starts = [g.start[:-1] + wide(e) for g, e in zip(graphs, edge_offset, strict=False)]
+    start = joined([*starts, edge_offset[-1:]], wide)
     ground = joined([g.ground for g in graphs], dtype)
     ties = joined([g.ties for g in graphs], dtype)
     inverse = np.empty_like(ground)
@@ -198,7 +199,8 @@ def _cells_of(s, level, levels):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, parallel=True)
 def _relax_from_zero(level, levels, active, r, z, m):  # type: ignore[no-untyped-def]
-    for s in prange(levels.strips.shape[1] - 1):
+    for strip in prange(levels.strips.shape[1] - 1):
+        s = np.int64(strip)
         for k in range(active.size):
             if active[k]:
                 _relax_strip_from_zero(
@@ -209,7 +211,8 @@ def _relax_from_zero(level, levels, active, r, z, m):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True, parallel=True)
 def _restrict(level, levels, active, r, z, m):  # type: ignore[no-untyped-def]
-    for s in prange(levels.strips.shape[1] - 1):
+    for strip in prange(levels.strips.shape[1] - 1):
+        s = np.int64(strip)
         for k in range(active.size):
             if active[k]:
                 r[k, levels.strips[level + 1, s] : levels.strips[level + 1, s + 1]] = 0
@@ -221,7 +224,8 @@ def _restrict(level, levels, active, r, z, m):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, parallel=True)
 def _prolong(level, levels, active, z, w):  # type: ignore[no-untyped-def]
-    for s in prange(levels.strips.shape[1] - 1):
+    for strip in prange(levels.strips.shape[1] - 1):
+        s = np.int64(strip)
         parent = levels.parent
         for k in range(active.size):
             if active[k]:
@@ -232,7 +236,8 @@ def _prolong(level, levels, active, z, w):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, parallel=True)
 def _relax(level, levels, active, slack, r, z, m, step, w):  # type: ignore[no-untyped-def]
     """w = z after one relaxation; m takes the new multipliers."""
-    for s in prange(levels.strips.shape[1] - 1):
+    for strip in prange(levels.strips.shape[1] - 1):
+        s = np.int64(strip)
         for k in range(active.size):
             if active[k]:
                 _relax_strip(

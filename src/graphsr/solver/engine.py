@@ -24,7 +24,7 @@ class Engine(Protocol):
         tolerance: float,
         relative: bool,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Target (B, K, H, W), iterations and estimated RMS errors (B, K). push may be empty."""
+        """Target (B, K, H, W), iterations and estimated RMS errors (B, K). push may be empty; start may be used up."""
 
 
 class PlainEngine:
@@ -74,7 +74,7 @@ class FusedEngine:
         tolerance: float,
         relative: bool,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        target = start.detach().clone(memory_format=torch.contiguous_format)
+        target = start.detach().contiguous()
         iterations = torch.zeros(target.shape[:2], dtype=torch.int64)
         error = torch.zeros(target.shape[:2], dtype=torch.float64)
         sources = source.detach().double().numpy()

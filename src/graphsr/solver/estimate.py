@@ -3,7 +3,8 @@
 The step of iteration k has length s_k = alpha_k |p_k|, and the error before it is the sum of all steps to come.
 Steps shrink like ((1 - t) / (1 + t))^k with t the root of the smallest eigenvalue of the preconditioned matrix (its
 largest being about 1), so the sum is about s_k (1 + t) / (2 t). That eigenvalue is read off the Lanczos matrix of the
-coefficients; measured against direct solves the truth is at most twice that, hence the SAFETY. A residual would not do: at small lambda the data term hides what the Laplacian has not done yet.
+coefficients. Measured against direct solves the truth is at most twice the estimate, hence the safety factor.
+A residual would not do: at small lambda the data term hides what the Laplacian has not done yet.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import numpy as np
 from numba import njit
 
 SAFETY = 2.0
-# Where convergence is slow the eigenvalue is found late: factors between 1 and 2.
-CAUTION = 100.0
 
 
 @njit(cache=True, nogil=True)
@@ -38,7 +37,7 @@ def smallest_ritz_value(alphas, betas, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def error_after(step, previous_step, slowest, safety):  # type: ignore[no-untyped-def]
+def error_after(step, previous_step, slowest):  # type: ignore[no-untyped-def]
     """An estimate of the length of the error from the last two steps and the smallest eigenvalue."""
     t = np.sqrt(min(max(slowest, 1e-30), 1.0))
-    return safety * max(step, previous_step) * 0.5 * (1.0 + t) / t
+    return SAFETY * max(step, previous_step) * 0.5 * (1.0 + t) / t

@@ -12,7 +12,6 @@ from graphsr.solver import lattice as fine
 from graphsr.solver.coarsening import Graph
 from graphsr.solver.conjugate import conjugate_gradients
 from graphsr.solver.cycle import Levels, build
-from graphsr.solver.estimate import CAUTION, SAFETY
 
 # Strips: at least two a thread to even out the work, each small enough to stay in a shared cache, and tall enough
 # that aggregates across cells find partners.
@@ -73,6 +72,8 @@ def prepare(
     inverse = np.empty((height, width), dtype)
     gain = np.empty(slack.shape, dtype)
     fine.prepare(down, right, ground, slack, known, cells, inverse, gain)
+    if cells.straddling:
+        fine.load_straddling(cells, gain, inverse)
 
     home_rows, home_columns = sampling.rows.home, sampling.columns.home
     cell = (home_rows[:, None] * slack.shape[1] + home_columns[None, :]).astype(np.int32)
@@ -83,7 +84,7 @@ def prepare(
     nothing, no_nodes = np.empty(0, dtype), np.empty(0, np.int32)
     graph = Graph(
         *(width, down.ravel(), right.ravel()),
-        *(np.empty(0, np.int64), no_nodes, nothing),
+        *(no_nodes, no_nodes, nothing),
         strips=cells.strips * width,
         cell=cell.ravel(),
         share=share.ravel(),
@@ -107,7 +108,7 @@ def _no_levels(cells: fine.Cells, slack: np.ndarray, dtype: np.dtype) -> Levels:
     strips[0, 0] = 0
     return Levels(
         strips=strips,
-        start=np.zeros(2, np.int64),
+        start=np.zeros(2, np.int32),
         others=np.empty(0, np.int32),
         ties=np.empty(0, dtype),
         parent=np.empty(0, np.int32),
@@ -150,50 +151,41 @@ def minimise(
         x[:] = source  # factor 1: nothing is free
         return iterations, np.zeros(channels)
     slowest = np.ones(channels)
-    safety = SAFETY if _every_cell_owns_a_pixel(prepared) else CAUTION
+    delicate = _delicate(lattice)
+    before = np.ones(channels)
     bound = tolerance
     for turn in range(_ROUNDS):
         for k in range(channels):
             # Beginning on the data keeps single precision honest: what the data term still pulls with is then as small
             # as the ties, and not the difference of two numbers of order 1.
-            fine.data_pull(cells, fitting, source[k], x[k], pull)
-            fine.fit(lattice, cells, pull, x[k])
-            pull[:] = 0
+            if exact or turn == 0:
+                fine.data_pull(cells, fitting, source[k], x[k], pull)
+                fine.fit(lattice, cells, lattice.gain * pull, x[k])
+                pull[:] = 0
             if not exact:
                 fine.data_pull(cells, weight, source[k], x[k], pull)
-            fine.residual(lattice, cells, pull, push[k] if push.size else push, x[k], r[k])
-        done, latest = conjugate_gradients(
-            lattice,
-            cells,
-            levels,
-            x,
-            r,
-            bound,
-            relative and turn == 0,
-            most - int(iterations.max()),
-            slowest,
-            safety,
-        )
-        iterations += done
-        error = latest if turn == 0 else np.maximum(np.minimum(error, bound), latest)
+            fine.residual(lattice, cells, pull, push[k] if push.size else push.reshape(0, 0), x[k], r[k])
+        outcome = conjugate_gradients(
+            lattice, cells, levels, x, r, tolerance=bound, relative=relative and turn == 0,
+            most=most - int(iterations.max()), slowest=slowest,
+        )  # fmt: skip
+        iterations += outcome.iterations
+        error = outcome.error if turn == 0 else np.maximum(np.minimum(error, bound), outcome.error)
         if relative and turn == 0:
             bound = tolerance * max(float(np.sqrt(np.mean(np.square(x)))), np.finfo(x.dtype).tiny)
-        settled = turn > 0 and done.max() <= 2
-        if not _delicate(lattice) or iterations.max() >= most or settled:
+        # The drift is a part of the distance travelled, and this turn tells which part of the last one's it was.
+        travelled = outcome.travelled
+        drift = travelled if turn == 0 else travelled * travelled / np.maximum(before, np.finfo(np.float64).tiny)
+        before = travelled
+        if not delicate or iterations.max() >= most or (drift <= bound).all():
             break
     if exact:
         for k in range(channels):
             fine.data_pull(cells, fitting, source[k], x[k], pull)
-            fine.fit(lattice, cells, pull, x[k])
+            fine.fit(lattice, cells, lattice.gain * pull, x[k])
     return iterations, error
 
 
 def _delicate(lattice: fine.Lattice) -> bool:
     firmness = np.abs(lattice.inverse)
     return float(firmness.max()) > _DELICATE[firmness.dtype] * float(firmness.min())
-
-
-def _every_cell_owns_a_pixel(prepared: Prepared) -> bool:
-    """Not so for factors between 1 and 2, where relaxations are weak and estimates less sure."""
-    cells = prepared.cells
-    return not cells.straddling or min(cells.row_taps.shape[1], cells.column_taps.shape[1]) > 2

@@ -6,17 +6,16 @@ exact fidelity behave alike; without the coarse levels a sharp graph takes more 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
 from graphsr.solver.cycle import DAMPING
-from graphsr.solver.estimate import CAUTION, SAFETY, error_after, smallest_ritz_value
+from graphsr.solver.estimate import error_after, smallest_ritz_value
 from graphsr.solver.problem import Problem
 
 _LOOK_EVERY = 10
+_MOST_INNER = 500
 
 
 def laplacian(edges: Edges, values: torch.Tensor) -> torch.Tensor:
@@ -42,47 +41,82 @@ def degree(edges: Edges) -> torch.Tensor:
     return total
 
 
-@dataclass(frozen=True)
 class Relaxation:
-    """Solves E z + D^T m = r, D z = C^-1 m (+ shortfall), straddling pixels last (see lattice.py)."""
+    """Solves E z + D^T m = r, D z = C^-1 m by eliminating z: m = (C^-1 + D E^-1 D^T)^-1 D E^-1 r.
 
-    sampling: Sampling
-    inside: torch.Tensor  # (B, 1, H, W) E^-1, 0 for straddling pixels
-    across: torch.Tensor  # (B, 1, H, W) the inverse diagonal of straddling pixels, 0 for the others
-    gain: torch.Tensor  # (B, 1 or K, h, w)
+    That matrix is diagonal if every cell keeps pixels of its own and the straddling ones are taken last (lattice.py).
+    With a factor between 1 and 2 cells have no pixel of their own; it is then solved by inner conjugate gradients.
+    """
 
-    @classmethod
-    def of(cls, problem: Problem) -> Relaxation:
-        sampling, edges = problem.sampling, problem.edges
-        diagonal = (DAMPING * degree(edges) + problem.ground).unsqueeze(1).clamp_min(1e-30)
+    def __init__(self, problem: Problem) -> None:
+        sampling = self.sampling = problem.sampling
+        diagonal = (DAMPING * degree(problem.edges) + problem.ground).unsqueeze(1).clamp_min(1e-30)
         rows = torch.as_tensor(sampling.rows.straddles, device=diagonal.device)
         columns = torch.as_tensor(sampling.columns.straddles, device=diagonal.device)
+        self.coupled = sampling.couples_cells
         straddles = (rows[:, None] | columns[None, :]).to(diagonal.dtype)
-        inside = (1 - straddles) / diagonal
-        known = problem.confidence > 0
-        slack = torch.where(known, 1 / problem.confidence, torch.zeros_like(problem.confidence))
-        stiffness = _average_squared(sampling, inside) + (0 if problem.exact else slack)
-        gain = torch.where(known & (stiffness > 0), 1 / stiffness, torch.zeros_like(stiffness))
-        load = sampling.adjoint((gain * sampling(straddles.expand_as(diagonal))).amax(1, keepdim=True))
-        return cls(sampling, inside, straddles / (diagonal + load), gain)
+        if self.coupled:
+            straddles = torch.zeros_like(straddles)
+        self.straddling = bool(straddles.any())
+        self.inside = (1 - straddles) / diagonal  # (B, 1, H, W)
+        self.known = (problem.confidence > 0).to(diagonal.dtype)  # (B, 1 or K, h, w)
+        self.slack = torch.where(self.known > 0, 1 / problem.confidence, torch.zeros_like(self.known))
+        if problem.exact:
+            self.slack = torch.zeros_like(self.slack)
+        stiffness = _average_squared(sampling, self.inside) + self.slack
+        self.gain = torch.where((self.known > 0) & (stiffness > 0), 1 / stiffness, torch.zeros_like(stiffness))
+        load = sampling.adjoint((self.gain * sampling(straddles.expand_as(diagonal))).amax(1, keepdim=True))
+        self.across = straddles / (diagonal + load)
 
     def __call__(self, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """z (B, K, H, W) and D^T m"""
-        answer = self.sampling(self.inside * r)
-        pushed = self.sampling.adjoint(self.gain * answer)
+        average = self.sampling(self.inside * r)
+        pushed = self.sampling.adjoint(self.multipliers(average))
         if not self.straddling:
             return self.inside * (r - pushed), pushed
         across = self.across * (r - pushed)
-        pushed = self.sampling.adjoint(self.gain * (answer + self.sampling(across)))
+        pushed = self.sampling.adjoint(self.multipliers(average + self.sampling(across)))
         return self.inside * (r - pushed) + across, pushed
-
-    @property
-    def straddling(self) -> bool:
-        return bool(self.sampling.rows.straddles.any() or self.sampling.columns.straddles.any())
 
     def fit(self, shortfall: torch.Tensor) -> torch.Tensor:
         """The change of the target that lifts its averages by `shortfall` (B, K, h, w)."""
-        return self.inside * self.sampling.adjoint(self.gain * shortfall)
+        return self.inside * self.sampling.adjoint(self.multipliers(shortfall))
+
+    def multipliers(self, average: torch.Tensor) -> torch.Tensor:
+        """(C^-1 + D E^-1 D^T)^-1 average, on the known cells. (B, K, h, w)"""
+        if not self.coupled:
+            return self.gain * average
+
+        def matrix(m: torch.Tensor) -> torch.Tensor:
+            return self.known * (self.slack * m + self.sampling(self.inside * self.sampling.adjoint(m)))
+
+        r = self.known * average
+        m = torch.zeros_like(r)
+        p = z = self.gain * r
+        gamma = _dot(r, z)
+        goal = gamma * torch.finfo(r.dtype).eps ** 2
+        for _ in range(_MOST_INNER):
+            if bool((gamma <= goal).all()):
+                break
+            q = matrix(p)
+            alpha = torch.where(gamma > goal, gamma / _dot(p, q).clamp_min(1e-300), torch.zeros_like(gamma))
+            m, r = m + _each(alpha, m) * p, r - _each(alpha, m) * q
+            z = self.gain * r
+            new_gamma = _dot(r, z)
+            beta = torch.where(gamma > goal, new_gamma / gamma.clamp_min(1e-300), torch.zeros_like(gamma))
+            p = z + _each(beta, m) * p
+            gamma = torch.where(gamma > goal, new_gamma, gamma)
+        return m
+
+
+def _dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """(B, K)"""
+    return (a * b).sum((-2, -1), dtype=torch.float64)
+
+
+def _each(factor: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """(B, K) to be multiplied with (B, K, H, W)"""
+    return factor.to(like.dtype)[..., None, None]
 
 
 def _average_squared(sampling: Sampling, values: torch.Tensor) -> torch.Tensor:
@@ -114,13 +148,10 @@ def minimise(
     most: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Like fused.minimise for a whole batch: the improved x (B, K, H, W), iterations and errors (B, K)."""
-    relax = Relaxation.of(problem)
+    relax = Relaxation(problem)
     sampling = problem.sampling
     known = (problem.confidence > 0).to(x.dtype)
     weight = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
-
-    def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return (a * b).sum((-2, -1), dtype=torch.float64)
 
     # In double precision, as in fused.minimise: what is left of the data term is a small difference.
     x = x + relax.fit(known * (source - sampling(x.double()))).to(x.dtype)
@@ -132,8 +163,6 @@ def minimise(
         - laplacian(edges, start)
         - problem.ground.unsqueeze(1) * start
     ).to(x.dtype)
-    owns = not relax.straddling or min(sampling.rows.taps.shape[1], sampling.columns.taps.shape[1]) > 2
-    safety = SAFETY if owns else CAUTION
     rounding = 0.0 if relative else 8.0 * torch.finfo(x.dtype).eps
     shape = x.shape[:2]
     pixels = x.shape[-2] * x.shape[-1]
@@ -144,26 +173,26 @@ def minimise(
     alphas: list[torch.Tensor] = []
     betas: list[torch.Tensor] = []
     z, pushed = relax(r)
-    p, gamma = z, dot(r, z)
+    p, gamma = z, _dot(r, z)
     q = _product(problem, z, pushed)
     for n in range(1, most + 1):
-        curvature = dot(p, q)
+        curvature = _dot(p, q)
         moving = (gamma > 0) & (curvature > 0)
         alpha = torch.where(moving, gamma / curvature.clamp_min(1e-300), torch.zeros_like(gamma))
-        step = alpha.to(x.dtype)[..., None, None]
+        step = _each(alpha, x)
         x, r = x + step * p, r - step * q
-        lengths.append(alpha * (dot(p, p) / pixels).sqrt())
+        lengths.append(alpha * (_dot(p, p) / pixels).sqrt())
         travelled = (travelled.square() + lengths[-1].square()).sqrt()
         alphas.append(alpha)
         z, pushed = relax(r)
-        new_gamma = dot(r, z)
+        new_gamma = _dot(r, z)
         beta = torch.where(gamma > 0, new_gamma / gamma.clamp_min(1e-300), torch.zeros_like(gamma))
         betas.append(beta)
         gamma = new_gamma
-        turn = beta.to(x.dtype)[..., None, None]
+        turn = _each(beta, x)
         p, q = z + turn * p, _product(problem, z, pushed) + turn * q
         if n % _LOOK_EVERY == 0 or n == most or not bool(moving.any()):
-            error = _errors(lengths, alphas, betas, safety, rounding)
+            error = _errors(lengths, alphas, betas, rounding)
             bound = tolerance * travelled.cpu() if relative else torch.full(shape, tolerance, dtype=torch.float64)
             iterations = torch.where((iterations == 0) & (error <= bound), n, iterations)
             if bool((error <= bound).all()) or not bool(moving.any()):
@@ -180,11 +209,7 @@ def _product(problem: Problem, z: torch.Tensor, pushed: torch.Tensor) -> torch.T
 
 
 def _errors(
-    lengths: list[torch.Tensor],
-    alphas: list[torch.Tensor],
-    betas: list[torch.Tensor],
-    safety: float,
-    rounding: float,
+    lengths: list[torch.Tensor], alphas: list[torch.Tensor], betas: list[torch.Tensor], rounding: float
 ) -> torch.Tensor:
     alpha, beta = torch.stack(alphas).cpu().numpy(), torch.stack(betas).cpu().numpy()
     step = torch.stack(lengths[-2:]).cpu().numpy()
@@ -194,7 +219,7 @@ def _errors(
             count = int((alpha[:, b, k] > 0).sum())
             if count:
                 slowest = smallest_ritz_value(alpha[:count, b, k].copy(), beta[:count, b, k].copy(), count)
-                errors[b, k] = error_after(step[-1, b, k], step[0, b, k], slowest, safety)
+                errors[b, k] = error_after(step[-1, b, k], step[0, b, k], slowest)
                 if step[-1, b, k] <= rounding:
                     errors[b, k] = float(step[-1, b, k])
     return errors
