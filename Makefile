@@ -11,6 +11,7 @@ setup: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e .
+	$(BIN)/graphsr warm-up
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

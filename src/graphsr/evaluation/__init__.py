@@ -1,0 +1,1 @@
+"""Measuring graphsr: how fast, how accurate, beside what else there is."""

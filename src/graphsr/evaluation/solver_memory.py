@@ -1,0 +1,75 @@
+"""How much memory a solve takes beyond what goes in and what comes out.
+
+Measured in a process of its own: it loads the inputs from files, so that nothing but them is in memory, and has solved
+a small problem before, so that compiled code is there already. Then the solve; the difference between the peak of the
+resident memory (VmHWM of Linux) and the resident memory just before it, less the target, is what the solve took.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+
+from graphsr.evaluation.solver_problems import SolverProblem
+from graphsr.graph import Edges
+from graphsr.solver import solve
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+_RESET_PEAK = "5"
+_SMALL = 128
+_FACTOR = 8
+
+
+def bytes_beyond_arguments(problem: SolverProblem) -> float | None:
+    """Bytes a pixel of the target, or None where the system does not tell."""
+    if sys.platform != "linux":
+        return None
+    with TemporaryDirectory() as folder:
+        np.save(Path(folder, "down.npy"), problem.edges.down.numpy())
+        np.save(Path(folder, "right.npy"), problem.edges.right.numpy())
+        np.save(Path(folder, "source.npy"), problem.source.numpy())
+        command = [sys.executable, "-m", "graphsr.evaluation.solver_memory", folder]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return int(answer) / math.prod(problem.edges.size)
+
+
+def _measure(folder: str) -> int:
+    torch.manual_seed(0)
+    small = Edges(torch.rand(1, _SMALL - 1, _SMALL) + 0.1, torch.rand(1, _SMALL, _SMALL - 1) + 0.1)
+    cells = _SMALL // _FACTOR
+    solve(small, torch.randn(1, 1, cells, cells), (_SMALL, _SMALL), path="fused")
+    names = ("down", "right", "source")
+    down, right, source = (torch.from_numpy(np.load(Path(folder, f"{name}.npy"))) for name in names)
+    edges = Edges(down, right)
+    _give_back_freed_memory()
+    _RESET.write_text(_RESET_PEAK)
+    before = _status_bytes("VmRSS")
+    target = solve(edges, source, edges.size, path="fused")
+    return _status_bytes("VmHWM") - before - target.numel() * target.element_size()
+
+
+def _give_back_freed_memory() -> None:
+    """What compiling and warming up have freed would otherwise serve the solve and not be seen."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
+    if trim is not None:
+        trim(0)
+
+
+def _status_bytes(entry: str) -> int:
+    found = re.search(rf"^{entry}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
+    if found is None:
+        raise OSError(f"{_STATUS} has no {entry}")
+    return int(found[1]) * 1024
+
+
+if __name__ == "__main__":
+    print(_measure(sys.argv[1]))

@@ -1,0 +1,73 @@
+"""Images of a batch and channels of an image do not know of each other."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from dense_solve import DTYPES, PATHS, SIZES, a_source, error, graph, noise
+
+from graphsr import Edges, solve
+
+on_both_paths = pytest.mark.parametrize("path", PATHS)
+in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
+soft_and_exact = pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
+size, source_size = SIZES["not dividing"]
+
+
+def image(edges: Edges, b: int) -> Edges:
+    return Edges(edges.down[b : b + 1], edges.right[b : b + 1])
+
+
+@on_both_paths
+@in_both_precisions
+@soft_and_exact
+class TestBatches:
+    def test_a_batch_is_its_images_one_by_one(self, exact, dtype, path):
+        edges = graph(size, batch=3, sharp=True, dtype=dtype)
+        source = a_source(3, 2, *source_size, holes=0.2, dtype=dtype)
+        source[1] *= 100  # a unit of its own
+        prior, weight = 40 + noise(3, 2, *size, seed=2, dtype=dtype), noise(3, *size, seed=3, dtype=dtype).abs()
+        together = solve(edges, source, size, prior=prior, prior_weight=weight, exact=exact, path=path)
+        for b in range(3):
+            part = slice(b, b + 1)
+            alone = solve(
+                image(edges, b),
+                source[part],
+                size,
+                prior=prior[part],
+                prior_weight=weight[part],
+                exact=exact,
+                path=path,
+            )
+            assert error(together[part], alone.double().numpy(), source[part]) <= 2e-4
+
+    def test_channels_are_solved_as_if_alone(self, exact, dtype, path):
+        edges = graph(size, sharp=True, dtype=dtype)
+        source = a_source(1, 3, *source_size, dtype=dtype)
+        source[:, 2] *= 1e-3
+        together = solve(edges, source, size, exact=exact, path=path)
+        for k in range(3):
+            part = slice(k, k + 1)
+            alone = solve(edges, source[:, part], size, exact=exact, path=path)
+            assert error(together[:, part], alone.double().numpy(), source[:, part]) <= 2e-4
+
+    def test_a_constant_image_does_not_disturb_its_neighbour(self, exact, dtype, path):
+        edges = graph(size, batch=2, dtype=dtype)
+        source = a_source(2, 1, *source_size, dtype=dtype)
+        source[0] = 5.0
+        together = solve(edges, source, size, exact=exact, path=path)
+        torch.testing.assert_close(together[:1], torch.full_like(together[:1], 5.0), rtol=1e-6, atol=0)
+        alone = solve(image(edges, 1), source[1:], size, exact=exact, path=path)
+        assert error(together[1:], alone.double().numpy(), source[1:]) <= 2e-4
+
+
+@on_both_paths
+def test_what_goes_in_is_left_as_it_is(path):
+    edges, source = graph(size), a_source(1, 2, *source_size, holes=0.2)
+    confidence = noise(1, 2, *source_size, seed=2).abs() + 0.1
+    prior, weight, start = noise(1, 2, *size, seed=3), noise(1, *size, seed=4).abs(), noise(1, 2, *size, seed=5)
+    tensors = [edges.down, edges.right, source, confidence, prior, weight, start]
+    before = [tensor.clone() for tensor in tensors]
+    solve(edges, source, size, confidence=confidence, prior=prior, prior_weight=weight, start=start, path=path)
+    for tensor, copy in zip(tensors, before, strict=True):
+        torch.testing.assert_close(tensor, copy, rtol=0, atol=0, equal_nan=True)

@@ -1,0 +1,101 @@
+"""The estimate that a solve stops on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from dense_solve import PATHS, a_source, error, graph, minimiser
+
+from graphsr import solve_with_report
+from graphsr.solver.estimate import error_after, smallest_ritz_value
+
+
+def conjugate_gradients(matrix: np.ndarray, right: np.ndarray, count: int):
+    """The textbook iteration: coefficients, lengths of the steps and of the error before each."""
+    answer = np.linalg.solve(matrix, right)
+    x, r = np.zeros_like(right), right.copy()
+    p, gamma = r.copy(), r @ r
+    alphas, betas, steps, errors = [], [], [], []
+    for _ in range(count):
+        q = matrix @ p
+        alphas.append(gamma / (p @ q))
+        errors.append(np.linalg.norm(answer - x))
+        steps.append(alphas[-1] * np.linalg.norm(p))
+        x, r = x + alphas[-1] * p, r - alphas[-1] * q
+        betas.append(r @ r / gamma)
+        gamma = r @ r
+        p = r + betas[-1] * p
+    return np.array(alphas), np.array(betas), steps, errors
+
+
+class TestSmallestRitzValue:
+    def test_of_one_step_is_the_rayleigh_quotient(self):
+        matrix, right = np.diag([0.2, 1.0]), np.array([1.0, 1.0])
+        alphas, betas, *_ = conjugate_gradients(matrix, right, 1)
+        # bisected 40 times: 1e-12
+        assert smallest_ritz_value(alphas, betas, 1) == pytest.approx(0.6, rel=1e-10)
+
+    def test_of_all_steps_is_the_smallest_eigenvalue(self):
+        matrix, right = np.diag([0.013, 0.2, 0.5, 0.9, 1.0]), np.ones(5)
+        alphas, betas, *_ = conjugate_gradients(matrix, right, 5)
+        assert smallest_ritz_value(alphas, betas, 5) == pytest.approx(0.013, rel=1e-8)
+
+    def test_comes_down_to_the_smallest_eigenvalue(self):
+        matrix, right = np.diag(np.linspace(0.01, 1, 60)), np.ones(60)
+        alphas, betas, *_ = conjugate_gradients(matrix, right, 30)
+        values = [smallest_ritz_value(alphas, betas, n) for n in range(1, 31)]
+        assert all(later <= earlier for earlier, later in pairwise(values))
+        assert 0.01 * (1 - 1e-8) <= values[-1] <= 0.0101
+
+    def test_uses_only_the_coefficients_counted(self):
+        alphas, betas = np.array([2.0, 3.0, np.nan]), np.array([0.1, np.nan, np.nan])
+        assert smallest_ritz_value(alphas, betas, 2) == smallest_ritz_value(alphas[:2].copy(), betas[:2].copy(), 2)
+
+
+class TestErrorAfter:
+    def test_is_the_step_if_the_preconditioner_is_perfect(self):
+        assert error_after(0.3, 0.1, 1.0, 1.0) == pytest.approx(0.3)
+
+    def test_looks_at_the_larger_of_the_last_two_steps(self):
+        assert error_after(0.1, 0.3, 0.25, 1.0) == error_after(0.3, 0.1, 0.25, 1.0)
+
+    def test_grows_with_the_slowness_and_the_safety(self):
+        assert error_after(1.0, 1.0, 1e-4, 1.0) == pytest.approx(50.5)
+        assert error_after(1.0, 1.0, 1e-4, 2.0) == pytest.approx(101.0)
+
+    def test_bounds_the_error_of_conjugate_gradients(self):
+        matrix, right = np.diag(np.linspace(0.01, 1, 200)), np.ones(200)
+        alphas, betas, steps, errors = conjugate_gradients(matrix, right, 60)
+        for n in range(20, 60):
+            slowest = smallest_ritz_value(alphas, betas, n)
+            assert errors[n] <= error_after(steps[n - 1], steps[n - 2], slowest, 2.0)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
+@pytest.mark.parametrize("weight", [1e-4, 1e-1, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_estimate_of_a_report_is_at_least_the_true_error(seed, weight, exact, dtype, path):
+    size, source_size = ((20, 24), (5, 8)) if seed % 2 else ((21, 19), (5, 6))
+    edges = graph(size, weight=weight, sharp=seed < 2, seed=seed, dtype=dtype)
+    source = a_source(1, 1, *source_size, seed=seed, dtype=dtype)
+    target, report = solve_with_report(edges, source, size, exact=exact, rtol=1e-3, path=path)
+    assert error(target, minimiser(edges, source, size, exact=exact), source) <= report.error <= 1e-3
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_smaller_rtol_takes_more_iterations_and_gives_a_smaller_error(path):
+    size, source_size = (21, 19), (5, 6)
+    edges, source = graph(size, sharp=True), a_source(1, 1, *source_size)
+    expected = minimiser(edges, source, size)
+    runs = [solve_with_report(edges, source, size, rtol=rtol, path=path) for rtol in (1e-2, 1e-5, 1e-8)]
+    counts = [report.iterations for _, report in runs]
+    errors = [error(target, expected, source) for target, _ in runs]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+    assert errors == sorted(errors, reverse=True)
+    assert all(report.seconds > 0 for _, report in runs)

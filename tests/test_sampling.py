@@ -1,0 +1,217 @@
+"""D, its adjoint and the interpolation back: statements that hold for any factor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import interpolate
+
+from graphsr import InputError, Sampling
+from graphsr.sampling import fill_holes, interpolate_source
+
+SIZES = {
+    "integer": ((12, 16), (3, 4)),
+    "factor 7.5": ((30, 15), (4, 2)),
+    "factor 1.3": ((13, 26), (10, 20)),
+    "each axis its own": ((12, 21), (6, 4)),
+    "not dividing": ((17, 23), (5, 7)),
+    "factor 1": ((5, 6), (5, 6)),
+    "one cell": ((7, 5), (1, 1)),
+    "a row": ((1, 19), (1, 4)),
+}
+every_size = pytest.mark.parametrize(("size", "source_size"), SIZES.values(), ids=SIZES.keys())
+
+
+def noise(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def overlap(size: int, cells: int) -> np.ndarray:
+    """(cells, size) the part of each cell that each pixel covers, straight from the definition."""
+    factor = size / cells
+    table = np.zeros((cells, size))
+    for cell in range(cells):
+        for pixel in range(size):
+            shared = min((cell + 1) * factor, pixel + 1) - max(cell * factor, pixel)
+            table[cell, pixel] = max(shared, 0.0) / factor
+    return table
+
+
+class TestAverage:
+    @every_size
+    def test_is_the_area_weighted_mean(self, size, source_size):
+        target = noise(2, 3, *size)
+        rows, columns = overlap(size[0], source_size[0]), overlap(size[1], source_size[1])
+        expected = rows @ target.numpy() @ columns.T
+        # measured 4e-16
+        np.testing.assert_allclose(Sampling(size, source_size)(target).numpy(), expected, rtol=0, atol=1e-13)
+
+    @every_size
+    def test_a_constant_stays_that_constant(self, size, source_size):
+        average = Sampling(size, source_size)(torch.full(size, 3.7, dtype=torch.float64))
+        # rows of D sum to 1; measured 9e-16
+        torch.testing.assert_close(average, torch.full_like(average, 3.7), rtol=1e-14, atol=0)
+
+    def test_of_an_integer_factor_is_the_block_mean(self):
+        target = noise(1, 2, 12, 20)
+        blocks = target.reshape(1, 2, 3, 4, 5, 4).mean((3, 5))
+        # measured 6e-17
+        torch.testing.assert_close(Sampling((12, 20), (3, 5))(target), blocks, rtol=0, atol=1e-15)
+
+    def test_of_factor_1_changes_nothing(self):
+        target = noise(4, 5)
+        assert torch.equal(Sampling((4, 5), (4, 5))(target), target)
+
+    def test_keeps_any_leading_shape_and_dtype(self):
+        sampling = Sampling((9, 10), (4, 5))
+        assert sampling(noise(9, 10).float()).shape == (4, 5)
+        assert sampling(noise(2, 3, 1, 9, 10)).shape == (2, 3, 1, 4, 5)
+        assert sampling(noise(9, 10).float()).dtype == torch.float32
+
+    def test_knows_its_factor(self):
+        assert Sampling((15, 26), (2, 20)).factor == (7.5, 1.3)
+
+
+class TestAdjoint:
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(
+        cells=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+        more=st.tuples(st.integers(0, 30), st.integers(0, 30)),
+        seed=st.integers(0, 99),
+    )
+    def test_is_the_transpose_for_any_size(self, cells, more, seed):
+        size = (cells[0] + more[0], cells[1] + more[1])
+        self.check(size, cells, seed)
+
+    @every_size
+    def test_is_the_transpose_for_the_sizes_people_use(self, size, source_size):
+        self.check(size, source_size, seed=1)
+
+    @staticmethod
+    def check(size, source_size, seed):
+        sampling = Sampling(size, source_size)
+        y, s = noise(*size, seed=seed), noise(*source_size, seed=seed + 1)
+        left, right = (sampling(y) * s).sum(), (y * sampling.adjoint(s)).sum()
+        # measured 7e-15 at the most
+        assert abs(left - right) <= 1e-12 * (1 + abs(left))
+
+    @every_size
+    def test_keeps_the_sum(self, size, source_size):
+        s = noise(*source_size)
+        # columns of D^T sum to 1
+        torch.testing.assert_close(Sampling(size, source_size).adjoint(s).sum(), s.sum(), rtol=1e-12, atol=1e-12)
+
+    def test_agrees_with_what_autograd_finds(self):
+        sampling = Sampling((11, 13), (4, 5))
+        y = noise(11, 13).requires_grad_()
+        s = noise(4, 5, seed=1)
+        sampling(y).backward(s)
+        torch.testing.assert_close(y.grad, sampling.adjoint(s), rtol=0, atol=1e-14)
+
+
+class TestMaskedAverage:
+    def test_ignores_invalid_pixels(self):
+        sampling = Sampling((2, 4), (1, 2))
+        target = torch.tensor([[1.0, 3.0, 5.0, torch.nan], [1.0, 999.0, 7.0, torch.inf]])
+        valid = torch.tensor([[True, True, True, False], [True, False, True, False]])
+        mean, share = sampling.masked(target, valid)
+        torch.testing.assert_close(mean, torch.tensor([[5 / 3, 6.0]]))
+        torch.testing.assert_close(share, torch.tensor([[0.75, 0.5]]))
+
+    def test_gives_an_empty_cell_the_value_0_and_the_share_0(self):
+        valid = torch.ones(6, 6, dtype=torch.bool)
+        valid[:3, :3] = False
+        mean, share = Sampling((6, 6), (2, 2)).masked(torch.full((6, 6), 4.0), valid)
+        assert (mean[0, 0], share[0, 0]) == (0.0, 0.0)
+        torch.testing.assert_close(mean.flatten()[1:], torch.full((3,), 4.0))
+
+    @every_size
+    def test_is_the_plain_average_where_all_is_valid(self, size, source_size):
+        sampling, target = Sampling(size, source_size), noise(*size)
+        mean, share = sampling.masked(target, torch.ones(size, dtype=torch.bool))
+        torch.testing.assert_close(mean, sampling(target), rtol=1e-12, atol=1e-14)
+        torch.testing.assert_close(share, torch.ones(source_size, dtype=torch.float64), rtol=1e-14, atol=0)
+
+    @every_size
+    def test_of_a_constant_is_that_constant_wherever_there_is_a_share(self, size, source_size):
+        valid = noise(*size, seed=3) > 0
+        mean, share = Sampling(size, source_size).masked(torch.full(size, 2.5, dtype=torch.float64), valid)
+        torch.testing.assert_close(mean, torch.where(share > 0, 2.5, 0.0).double(), rtol=1e-12, atol=0)
+
+
+class TestBadArguments:
+    @pytest.mark.parametrize(("size", "source_size"), [((4, 4), (5, 4)), ((4, 4), (4, 5)), ((1, 1), (2, 2))])
+    def test_a_factor_below_1_is_refused(self, size, source_size):
+        with pytest.raises(InputError, match="factor cannot be below 1"):
+            Sampling(size, source_size)
+
+    @pytest.mark.parametrize(
+        ("size", "source_size", "name"), [((0, 4), (1, 1), "size"), ((4, 4), (1, 0), "source_size")]
+    )
+    def test_an_empty_size_is_refused(self, size, source_size, name):
+        with pytest.raises(InputError, match=f"^{name} must be at least 1 x 1"):
+            Sampling(size, source_size)
+
+    def test_a_target_of_another_size_is_refused(self):
+        with pytest.raises(InputError, match=r"target must end in \(6, 6\)"):
+            Sampling((6, 6), (2, 2))(torch.zeros(5, 6))
+
+    def test_a_source_of_another_size_is_refused(self):
+        with pytest.raises(InputError, match=r"source must end in \(2, 2\)"):
+            Sampling((6, 6), (2, 2)).adjoint(torch.zeros(6, 6))
+
+
+holes = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(
+    lambda size: (
+        st.lists(st.booleans(), min_size=size[0] * size[1], max_size=size[0] * size[1])
+        .filter(any)
+        .map(lambda known: torch.tensor(known).reshape(1, 1, *size))
+    )
+)
+
+
+class TestInterpolation:
+    @pytest.mark.parametrize(("size", "source_size"), [((12, 16), (3, 4)), ((17, 23), (5, 7)), ((1, 9), (1, 2))])
+    def test_without_holes_is_torch_bicubic(self, size, source_size):
+        source = noise(2, 3, *source_size)
+        expected = interpolate(source, size=size, mode="bicubic", align_corners=False)
+        assert torch.equal(interpolate_source(source, size), expected)
+
+    def test_to_the_same_size_changes_nothing(self):
+        source = noise(1, 1, 4, 5)
+        assert torch.equal(interpolate_source(source, (4, 5)), source)
+
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(known=holes, more=st.tuples(st.integers(0, 20), st.integers(0, 20)))
+    def test_of_a_constant_with_any_holes_is_that_constant(self, known, more):
+        source = torch.where(known, torch.tensor(5.0, dtype=torch.float64), torch.nan)
+        size = (known.shape[-2] + more[0], known.shape[-1] + more[1])
+        result = interpolate_source(source, size)
+        # measured 9e-16; also says that no NaN is left
+        torch.testing.assert_close(result, torch.full((1, 1, *size), 5.0, dtype=torch.float64), rtol=1e-13, atol=0)
+
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(known=holes, seed=st.integers(0, 99))
+    def test_hole_filling_keeps_known_pixels_and_stays_between_them(self, known, seed):
+        source = torch.where(known, noise(*known.shape, seed=seed), torch.nan)
+        filled = fill_holes(source, known)
+        low, high = source[known].min(), source[known].max()
+        assert torch.equal(filled[known], source[known])
+        assert bool(((filled >= low - 1e-12) & (filled <= high + 1e-12)).all())
+
+    def test_each_channel_has_its_own_holes(self):
+        source = noise(1, 2, 5, 6)
+        source[0, 0, 1, 1] = torch.nan
+        source[0, 1, 3, 4:] = torch.nan
+        together = interpolate_source(source, (13, 17))
+        apart = torch.cat([interpolate_source(source[:, k : k + 1], (13, 17)) for k in range(2)], 1)
+        assert torch.equal(together, apart)
+
+    def test_a_value_said_to_be_unknown_is_not_used(self):
+        source = torch.full((1, 1, 4, 4), 2.0)
+        source[0, 0, 1, 2] = 1e6
+        known = source < 1e6
+        torch.testing.assert_close(interpolate_source(source, (9, 9), known), torch.full((1, 1, 9, 9), 2.0))
