@@ -190,7 +190,7 @@ class TestMissing:
 
 
 class TestExact:
-    @pytest.mark.parametrize(("size", "source_size"), [((24, 30), (6, 5)), ((30, 45), (4, 6))])
+    @pytest.mark.parametrize(("size", "source_size"), [((24, 30), (6, 5)), ((30, 45), (4, 6)), ((13, 26), (10, 20))])
     def test_averages_back_to_rounding(self, size, source_size):
         source = a_source(source_size)
         result = graphsr.upsample(a_guide(size), source, exact=True)
@@ -203,10 +203,6 @@ class TestExact:
         target = graphsr.upsample(a_guide(), source, exact=True).target
         known = np.isfinite(np.moveaxis(source, 2, 0))
         np.testing.assert_allclose(averages(target, SOURCE_SIZE)[known], np.moveaxis(source, 2, 0)[known], rtol=1e-6)
-
-    def test_needs_a_factor_of_2(self):
-        with pytest.raises(InputError, match="exact"):
-            graphsr.upsample(a_guide((13, 26)), a_source((10, 20)), exact=True)
 
 
 class TestModels:

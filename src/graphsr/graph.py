@@ -22,7 +22,7 @@ class Edges:
 
     def __post_init__(self) -> None:
         down, right = self.down.shape, self.right.shape
-        if len(down) != len(right) or down[:-2] != right[:-2]:
+        if len(down) < 2 or len(down) != len(right) or down[:-2] != right[:-2]:
             raise InputError(f"Edges: down {tuple(down)} and right {tuple(right)} must have the same leading shape")
         if down[-2] + 1 != right[-2] or right[-1] + 1 != down[-1]:
             raise InputError(

@@ -63,12 +63,12 @@ def upsample(
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(size, source_size)
     _check_memory(size, source_image.shape[2])
-    if not np.isfinite(guide_image).all():
-        bad = int((~np.isfinite(guide_image)).sum())
-        raise InputError(f"guide: {bad} values are NaN or infinite; every guide pixel must have a value")
-    if np.isinf(source_image).any():
-        raise InputError("source: holds infinity; mark missing pixels with NaN")
-    if np.isnan(source_image).reshape(-1, source_image.shape[2]).all(0).any():
+    _check_values(guide_image, source_image)
+    weights = _confidence(confidence, source_size)
+    known = np.isfinite(source_image)
+    if weights is not None:
+        known = known & (weights[0, 0].numpy() > 0)[..., None]
+    if not known.reshape(-1, source_image.shape[2]).any(0).all():
         raise InputError("source: every pixel is missing; at least one must have a value")
 
     tensor = torch.from_numpy(np.ascontiguousarray(np.moveaxis(source_image, 2, 0)[None], dtype=np.float32))
@@ -76,7 +76,7 @@ def upsample(
         target, edges, solved = chosen.run(
             torch.from_numpy(np.ascontiguousarray(np.moveaxis(guide_image, 2, 0)[None], dtype=np.float32)),
             tensor,
-            confidence=_confidence(confidence, source_size),
+            confidence=weights,
             exact=exact,
         )
         fidelity = _fidelity(target, tensor, confidence)
@@ -111,6 +111,19 @@ def _check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
             f"guide: {size[0]} x {size[1]} pixels is smaller than the source ({source_size[0]} x {source_size[1]}); "
             "the guide must have at least the source's height and width (are the two swapped?)"
         )
+
+
+def _check_values(guide: np.ndarray, source: np.ndarray) -> None:
+    bad = int((~np.isfinite(guide)).sum())
+    if bad:
+        raise InputError(f"guide: {bad} values are NaN or infinite; every guide pixel must have a value")
+    if np.isinf(source).any():
+        raise InputError("source: holds infinity; mark missing pixels with NaN")
+    largest = float(np.finfo(np.float32).max)
+    for name, values in (("guide", guide), ("source", source)):
+        # The square root leaves room for the squares that are summed on the way.
+        if np.nanmax(np.abs(values.astype(np.float64)), initial=0.0) > largest**0.5:
+            raise InputError(f"{name}: holds numbers beyond {largest**0.5:.0e}, too large for single precision")
 
 
 def _check_memory(size: Sequence[int], channels: int) -> None:

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from dense_solve import PATHS, a_source, error, graph, minimiser
+from dense_solve import PATHS, a_source, error, graph, minimiser, rounding
 
 from graphsr import solve_with_report
-from graphsr.solver.estimate import error_after, smallest_ritz_value
+from graphsr.solver.estimate import SAFETY, error_after, smallest_ritz_value
 
 
 def conjugate_gradients(matrix: np.ndarray, right: np.ndarray, count: int):
@@ -57,34 +57,36 @@ class TestSmallestRitzValue:
 
 class TestErrorAfter:
     def test_is_the_step_if_the_preconditioner_is_perfect(self):
-        assert error_after(0.3, 0.1, 1.0, 1.0) == pytest.approx(0.3)
+        assert error_after(0.3, 0.1, 1.0) == pytest.approx(0.3 * SAFETY)
 
     def test_looks_at_the_larger_of_the_last_two_steps(self):
-        assert error_after(0.1, 0.3, 0.25, 1.0) == error_after(0.3, 0.1, 0.25, 1.0)
+        assert error_after(0.1, 0.3, 0.25) == error_after(0.3, 0.1, 0.25)
 
-    def test_grows_with_the_slowness_and_the_safety(self):
-        assert error_after(1.0, 1.0, 1e-4, 1.0) == pytest.approx(50.5)
-        assert error_after(1.0, 1.0, 1e-4, 2.0) == pytest.approx(101.0)
+    def test_grows_as_convergence_slows(self):
+        # (1 + t) / (2 t) with t = 0.01
+        assert error_after(1.0, 1.0, 1e-4) == pytest.approx(50.5 * SAFETY)
 
     def test_bounds_the_error_of_conjugate_gradients(self):
         matrix, right = np.diag(np.linspace(0.01, 1, 200)), np.ones(200)
         alphas, betas, steps, errors = conjugate_gradients(matrix, right, 60)
         for n in range(20, 60):
             slowest = smallest_ritz_value(alphas, betas, n)
-            assert errors[n] <= error_after(steps[n - 1], steps[n - 2], slowest, 2.0)
+            assert errors[n] <= error_after(steps[n - 1], steps[n - 2], slowest)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
 @pytest.mark.parametrize("weight", [1e-4, 1e-1, 10.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_estimate_of_a_report_is_at_least_the_true_error(seed, weight, exact, dtype, path):
     size, source_size = ((20, 24), (5, 8)) if seed % 2 else ((21, 19), (5, 6))
-    edges = graph(size, weight=weight, sharp=seed < 2, seed=seed, dtype=dtype)
+    edges = graph(size, weight=weight, sharp=seed == 1, seed=seed, dtype=dtype)
     source = a_source(1, 1, *source_size, seed=seed, dtype=dtype)
     target, report = solve_with_report(edges, source, size, exact=exact, rtol=1e-3, path=path)
-    assert error(target, minimiser(edges, source, size, exact=exact), source) <= report.error <= 1e-3
+    true = error(target, minimiser(edges, source, size, exact=exact), source)
+    assert true <= report.error + rounding(source)
+    assert report.error <= 1e-3
 
 
 @pytest.mark.parametrize("path", PATHS)

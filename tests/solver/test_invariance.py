@@ -48,8 +48,6 @@ class TestValues:
 class TestStart:
     @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
     def test_does_not_change_the_answer(self, size, source_size, exact, path):
-        if exact and size == (13, 13):
-            pytest.skip("exact needs a factor of 2")
         edges, source = graph(size, sharp=True), a_source(1, 2, *source_size)
         usual = solve(edges, source, size, exact=exact, path=path)
         for start in (torch.zeros(1, 2, *size).double(), 40 + 30 * noise(1, 2, *size, seed=3), usual):
@@ -94,8 +92,6 @@ def test_two_runs_give_the_same_bits(exact, dtype, path):
 @pytest.mark.parametrize(("size", "source_size"), SIZES.values(), ids=SIZES.keys())
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
 def test_the_two_paths_agree(size, source_size, exact, dtype):
-    if exact and size == (13, 13):
-        pytest.skip("exact needs a factor of 2")
     edges, source = graph(size, sharp=True, dtype=dtype), a_source(1, 2, *source_size, holes=0.2, dtype=dtype)
     assert alike(*(solve(edges, source, size, exact=exact, path=path) for path in PATHS), source)
 

@@ -6,13 +6,9 @@ when asked for, the plain torch path (plain.py). Both stop on an estimate of the
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from typing import Any, Literal
-
-# The threads of a solve meet often. Waiting actively would stall it whenever another program wants a core.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
@@ -25,6 +21,7 @@ from graphsr.solver.problem import Problem
 __all__ = ["SolveReport", "solve", "solve_with_report"]
 
 Path = Literal["auto", "fused", "plain"]
+_SHARP = 1e3
 
 
 @dataclass(frozen=True)
@@ -113,14 +110,22 @@ def solve_with_report(
         raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {sampling.size}")
 
     settings = _Settings(sampling, exact, rtol, _fused(path, source) and not sampling.couples_cells)
+    # The inner solves of coupled cells have to be better than single precision; and so has a sharp graph on the plain
+    # path, which does not refine its answer.
+    in_double = not settings.fused and (sampling.couples_cells or _contrast(edges) > _SHARP)
     offset_tensors = (None, None) if offsets is None else (offsets.down, offsets.right)
     inputs = [edges.down, edges.right, source, confidence, *offset_tensors, prior, ground, start.detach()]
-    if sampling.couples_cells:
-        # The inner solves of the relaxation have to be better than single precision.
+    if in_double:
         inputs = [x if x is None else x.double() for x in inputs]
     target, iterations, error = _Solve.apply(*inputs, settings)
     target = target.to(source.dtype)
     return target, SolveReport(int(iterations), float(error), time.perf_counter() - began)
+
+
+def _contrast(edges: Edges) -> float:
+    """The strongest tie over the weakest."""
+    ties = [weights.detach() for weights in (edges.down, edges.right) if weights.numel()]
+    return max(float(t.max()) for t in ties) / min(float(t.min()) for t in ties) if ties else 1.0
 
 
 def _fused(path: Path, source: torch.Tensor) -> bool:
