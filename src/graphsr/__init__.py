@@ -7,7 +7,6 @@ Everything public is a name of this module; it is imported when first used, so t
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
     from graphsr.sampling import Sampling
     from graphsr.solver import SolveReport, solve, solve_with_report
     from graphsr.upsampling import Report, Upsampled, upsample
-
-# The threads of a solve meet often. Waiting actively would stall it whenever another program wants a core. OpenMP reads
-# this when torch or numba load it, so it has to be set before.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 __version__ = "0.1.0"
 

@@ -104,6 +104,11 @@ class Sampling:
         return self.rows.factor, self.columns.factor
 
     @property
+    def straddles(self) -> bool:
+        """Whether some target pixels lie in more than one source pixel: a factor that is not whole."""
+        return bool(self.rows.straddles.any() or self.columns.straddles.any())
+
+    @property
     def couples_cells(self) -> bool:
         """Whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
         return any(1 < along.factor < 2 for along in (self.rows, self.columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numba
 import pytest
@@ -19,11 +18,3 @@ def one_thread() -> Iterator[None]:
     numba.set_num_threads(before[0])
     torch.set_num_threads(before[1])
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Hundreds of comparisons with dense solves take minutes: `make test-all` runs them."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.slow)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from graphsr.evaluation.solver_comparison import LARGEST_RTOL, run_solve
+from graphsr.evaluation.solver_comparison import DEFAULT_RTOL, run_solve
 from graphsr.evaluation.solver_problems import MU, Pair, SolverProblem, make_problem
 from graphsr.evaluation.stopwatch import best_seconds, on_threads
 from graphsr.graph import Edges
@@ -65,7 +65,7 @@ def of_gradient(pair: Pair, graph: str, weight: float, repeats: int) -> Ratio:
     forward = backward = math.inf
     for _ in range(repeats):
         began = time.perf_counter()
-        target = solve(edges, source, pair.size, rtol=LARGEST_RTOL, path="fused")
+        target = solve(edges, source, pair.size, rtol=DEFAULT_RTOL, path="fused")
         between = time.perf_counter()
         target.backward(slope)
         ended = time.perf_counter()

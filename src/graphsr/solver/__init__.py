@@ -96,36 +96,46 @@ def solve_with_report(
         raise InputError(f"solve: path 'fused' runs on the CPU, but the source is on {source.device}")
     source, confidence = checks.check_source(source, confidence)
     sampling = Sampling(size, (source.shape[-2], source.shape[-1]))
-    checks.check_edges(edges, source.shape[0], sampling.size)
-    if edges.down.dtype != source.dtype:
-        raise InputError(f"solve: edges ({edges.down.dtype}) and source ({source.dtype}) must have the same dtype")
+    checks.check_edges(edges, source.shape[0], sampling.size, source.dtype)
     shape = (*source.shape[:2], *sampling.size)
-    interpolated = interpolate_source(source.detach(), sampling.size, confidence.detach() > 0)
     if prior is not None and prior_weight is None:
         raise InputError("solve: a prior needs a prior_weight")
     ground = checks.check_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
-    prior = interpolated if prior is None else checks.check_like_target("prior", prior, shape)
-    start = interpolated if start is None else checks.check_like_target("start", start, shape)
-    if offsets is not None and offsets.size != sampling.size:
-        raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {sampling.size}")
+    # Where the interpolated source is the prior as well as the start, the target follows it.
+    follow = prior is None and prior_weight is not None
+    interpolated = interpolate_source(source if follow else source.detach(), sampling.size, confidence.detach() > 0)
+    prior = interpolated if prior is None else checks.check_like_target("prior", prior, shape, source.dtype)
+    start = interpolated if start is None else checks.check_like_target("start", start, shape, source.dtype)
+    offset_tensors: tuple[torch.Tensor | None, torch.Tensor | None] = (None, None)
+    if offsets is not None:
+        checks.check_offsets(offsets, shape)
+        offset_tensors = (offsets.down.to(source.dtype), offsets.right.to(source.dtype))
 
     settings = _Settings(sampling, exact, rtol, _fused(path, source) and not sampling.couples_cells)
-    # The inner solves of coupled cells have to be better than single precision; and so has a sharp graph on the plain
-    # path, which does not refine its answer.
-    in_double = not settings.fused and (sampling.couples_cells or _contrast(edges) > _SHARP)
-    offset_tensors = (None, None) if offsets is None else (offsets.down, offsets.right)
     inputs = [edges.down, edges.right, source, confidence, *offset_tensors, prior, ground, start.detach()]
+    in_double = _needs_double(settings, edges)
     if in_double:
         inputs = [x if x is None else x.double() for x in inputs]
     target, iterations, error = _Solve.apply(*inputs, settings)
-    target = target.to(source.dtype)
-    return target, SolveReport(int(iterations), float(error), time.perf_counter() - began)
+    if in_double:  # and rounded at the end
+        error = error.clamp_min(0.5 * torch.finfo(source.dtype).eps)
+    _demand("the solve", error, rtol, iterations)
+    return target.to(source.dtype), SolveReport(int(iterations), float(error), time.perf_counter() - began)
 
 
 def _contrast(edges: Edges) -> float:
     """The strongest tie over the weakest."""
     ties = [weights.detach() for weights in (edges.down, edges.right) if weights.numel()]
     return max(float(t.max()) for t in ties) / min(float(t.min()) for t in ties) if ties else 1.0
+
+
+def _needs_double(settings: _Settings, edges: Edges) -> bool:
+    """Where single precision would not keep the promise of rtol."""
+    sampling = settings.sampling
+    if settings.fused:
+        return settings.exact and sampling.straddles
+    # The inner solves of coupled cells have to be better than single precision; and this path does not refine.
+    return sampling.couples_cells or settings.exact or _contrast(edges) > _SHARP
 
 
 def _fused(path: Path, source: torch.Tensor) -> bool:
@@ -181,7 +191,6 @@ class _Solve(torch.autograd.Function):
             tolerance=settings.rtol,
             relative=False,
         )
-        _demand("the solve", error, settings.rtol, iterations)
         target = target.mul_(unit).add_(mean)
         ctx.save_for_backward(down, right, source, confidence, offset_down, offset_right, prior, ground, target)
         ctx.engine, ctx.settings = engine, settings
@@ -196,10 +205,11 @@ class _Solve(torch.autograd.Function):
         sampling = settings.sampling
         unit = grad.square().mean((-2, -1), keepdim=True).sqrt()
         unit = torch.where(unit > 0, unit, torch.ones_like(unit))
-        g, _iterations, _error = ctx.engine.minimise(
+        g, iterations, error = ctx.engine.minimise(
             torch.zeros_like(source), (grad / unit).contiguous(), torch.zeros_like(target),
             tolerance=settings.rtol, relative=True,
         )  # fmt: skip
+        _demand("the gradient", error, settings.rtol, iterations, "its own size")
         g = g * unit
 
         step, answer = differences(target), differences(g)
@@ -240,11 +250,13 @@ def _multipliers(problem: Problem, grad: torch.Tensor, g: torch.Tensor) -> torch
     return relax.multipliers(problem.sampling(relax.inside * rest))
 
 
-def _demand(what: str, error: torch.Tensor, rtol: float, iterations: torch.Tensor) -> None:
+def _demand(
+    what: str, error: torch.Tensor, rtol: float, iterations: torch.Tensor, of: str = "the source's standard deviation"
+) -> None:
     worst = float(error.max())
     if not worst <= rtol:
         raise ConvergenceError(
-            f"{what} reached an estimated error of {worst:.1e} of the source's standard deviation after "
-            f"{int(iterations.max())} iterations, not {rtol:.0e}. Try float64, a larger rtol, a prior_weight, or edge "
+            f"{what} reached an estimated error of {worst:.1e} of {of} after {int(iterations.max())} iterations, "
+            f"not {rtol:.0e}. Try float64, a larger rtol, a prior_weight, or edge "
             "weights with less contrast (the floor of graphsr.affinity)"
         )

@@ -1,234 +1,109 @@
-"""Preconditioned conjugate gradients on one image, all its channels together.
+"""Conjugate gradients on one image, all its channels together, preconditioned by one relaxation.
 
-The preconditioner is a V-cycle. Its answer is never stored: the last sweep makes it row by row from z, the coarse
-correction and u.
+In the form of Chronopoulos and Gear: the products r . z and z . A z of one sweep give both coefficients, so that an
+iteration is two sweeps over the image (three where pixels straddle cells) instead of one for every vector operation.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
 
 from graphsr.solver import sweeps
-from graphsr.solver.cycle import Levels, v_cycle
 from graphsr.solver.estimate import error_after, smallest_ritz_value
-from graphsr.solver.lattice import Cells, Lattice
 
 # The first coefficients say too little to trust an estimate made from them.
-_FIRST_LOOK = 2
-# numba would compile the sweeps twice, for the unsigned strip numbers of parallel loops too: hence np.int64(strip).
+_FIRST_LOOK = 3
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _advance(lattice, cells, active, alpha, p, q, x, r, v):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                sweeps.advance(s, cells, x.dtype.type(alpha[k]), p[k], q[k], x[k], r[k])
-                if not cells.straddling:
-                    sweeps.average_inside(s, lattice, cells, r[k], v[k])
-    if cells.straddling:
-        for strip in prange(cells.strips.size - 1):
-            s = np.int64(strip)
-            for k in range(active.size):
-                if active[k]:
-                    sweeps.average_inside(s, lattice, cells, r[k], v[k])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _average_straddling(lattice, cells, active, field, m, v):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                sweeps.average_straddling(s, lattice, cells, field[k], m[k], v[k])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _relax_and_restrict(lattice, cells, active, r, m, early, z, coarse, coarse_strips):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                coarse[k, coarse_strips[s] : coarse_strips[s + 1]] = 0
-                sweeps.relax_and_restrict(s, lattice, cells, r[k], m[k], early[k], z[k], coarse[k])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _correct(lattice, cells, active, r, m, z, coarse, u, v, dots):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                dots[k, s] = sweeps.correct(s, lattice, cells, r[k], m[k], z[k], coarse[k], u[k], v[k])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _average_corrected(lattice, cells, active, z, coarse, u, v):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                sweeps.average_corrected(s, lattice, cells, z[k], coarse[k], u[k], v[k])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _dot_preconditioned(lattice, cells, active, r, z, coarse, u, step, early, dots):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                dots[k, s] = sweeps.dot_preconditioned(
-                    s, lattice, cells, r[k], z[k], coarse[k], u[k], step[k], early[k]
-                )
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _direct(lattice, cells, active, z, coarse, u, step, early, m, beta, p, q, dots, norms):  # type: ignore[no-untyped-def]
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(active.size):
-            if active[k]:
-                dots[k, s], norms[k, s] = sweeps.direct(
-                    s,
-                    lattice,
-                    cells,
-                    z[k],
-                    coarse[k],
-                    u[k],
-                    step[k],
-                    early[k],
-                    m[k],
-                    p.dtype.type(beta[k]),
-                    p[k],
-                    q[k],
-                )
-
-
-class _Preconditioner:
-    """One V-cycle, with the fields it works on. Channels share everything but their vectors."""
-
-    def __init__(self, lattice: Lattice, cells: Cells, levels: Levels, like: np.ndarray) -> None:
-        channels = like.shape[0]
-        self.matrix = lattice, cells
-        self.levels = levels
-        self.straddling = cells.straddling
-        self.z, self.u = np.empty_like(like), np.empty_like(like)
-        small = (channels, *lattice.gain.shape)
-        self.v, self.m, self.early, self.step, self.step_early = (np.zeros(small, like.dtype) for _ in range(5))
-        coarse = (channels, levels.inverse.size)
-        self.coarse_r, self.coarse_z, self.coarse = (np.zeros(coarse, like.dtype) for _ in range(3))
-        self.coarse_m = np.zeros((channels, *levels.gain.shape), like.dtype)
-        self.coarse_step = np.zeros(lattice.gain.size, like.dtype)
-        self.dots = np.zeros((channels, cells.strips.size - 1))
-
-    def apply(self, active: np.ndarray, r: np.ndarray) -> np.ndarray:
-        """Prepare the answer to r, given v = D E^-1 r; returns r . answer for each channel."""
-        lattice = self.matrix[0]
-        np.multiply(self.v, lattice.gain, out=self.m)
-        if self.straddling:
-            self.early[:] = self.m
-            _average_straddling(*self.matrix, active, r, self.early, self.v)
-            np.multiply(self.v, lattice.gain, out=self.m)
-        _relax_and_restrict(*self.matrix, active, r, self.m, self.early, self.z, self.coarse_r, self.levels.strips[0])
-        v_cycle(
-            self.levels, active, lattice.slack.ravel(), self.coarse_r, self.coarse_z, self.coarse, self.coarse_m,
-            self.coarse_step,
-        )  # fmt: skip
-        _correct(*self.matrix, active, r, self.m, self.z, self.coarse, self.u, self.v, self.dots)
-        if self.straddling:
-            _average_corrected(*self.matrix, active, self.z, self.coarse, self.u, self.v)
-        self.v -= lattice.slack * self.m
-        np.multiply(self.v, lattice.gain, out=self.step)
-        if self.straddling:
-            self.step_early[:] = self.step
-            _average_straddling(*self.matrix, active, self.u, self.step_early, self.v)
-            np.multiply(self.v, lattice.gain, out=self.step)
-            _dot_preconditioned(
-                *self.matrix, active, r, self.z, self.coarse, self.u, self.step, self.step_early, self.dots
-            )
-        gamma = self.dots.sum(1)
-        if not self.straddling:
-            # r . answer = (r - D^T m) . (z2 + E^-1 u) + m . C^-1 m, since D E^-1 (r - D^T m) = C^-1 m.
-            gamma += (lattice.slack * self.m * self.m).sum((1, 2), dtype=np.float64)
-        self.m += self.step
-        return gamma
-
-    def turn(self, active: np.ndarray, beta: np.ndarray, p: np.ndarray, q: np.ndarray, norms: np.ndarray) -> np.ndarray:
-        """p = answer + beta p, q = A answer + beta q; norms (K, S) sum to p . p. Returns p . q."""
-        _direct(
-            *self.matrix, active, self.z, self.coarse, self.u, self.step, self.step_early, self.m, beta, p, q,
-            self.dots, norms,
-        )  # fmt: skip
-        return np.asarray(self.dots.sum(1))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Per channel: iterations done, estimated RMS error, and the RMS distance x has travelled."""
-
-    iterations: np.ndarray
-    error: np.ndarray
-    travelled: np.ndarray
-
-
-def conjugate_gradients(
-    lattice: Lattice,
-    cells: Cells,
-    levels: Levels,
-    x: np.ndarray,
-    r: np.ndarray,
-    *,
-    tolerance: float,
-    relative: bool,
-    most: int,
-    slowest: np.ndarray,
-) -> Outcome:
-    """Improve x (K, H, W) in place until the RMS error of every channel is below `tolerance`.
+def iterate(lattice, cells, x, r, tolerance, relative, most, rounding, slowest, iterations, error, travelled):  # type: ignore[no-untyped-def]
+    """Move x (K, H, W) from zero until the RMS error of every channel is below its tolerance (K,), or lost in rounding.
 
     r (K, H, W) is the residual and is used up. With `relative` the tolerance is a part of the distance travelled.
-    slowest (K,) bounds the smallest eigenvalue known of the preconditioned matrix, and is improved.
+    The other vectors are (K,) too: slowest bounds the smallest eigenvalue known of the preconditioned matrix and is
+    improved; iterations, error (RMS, estimated) and travelled (RMS of x) are filled in.
     """
-    channels = x.shape[0]
-    root = np.sqrt(float(x[0].size))
-    rounding = 8.0 * np.finfo(x.dtype).eps
-    precondition = _Preconditioner(lattice, cells, levels, x)
-    p, q = np.zeros_like(x), np.zeros_like(x)
-    norms = np.zeros((channels, cells.strips.size - 1))
-    alphas, betas = np.zeros((channels, most)), np.zeros((channels, most))
+    channels, height, width = x.shape
+    kind = x.dtype.type
+    rows, columns = lattice.gain.shape
+    strips = cells.strips.size - 1
+    root = np.sqrt(float(height * width))
+    w, p, q = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    m = np.zeros((channels, rows, columns), x.dtype)
+    # The multipliers of this residual and of the next, in turn.
+    spread = np.zeros((2, channels, rows, width), x.dtype)
+    early = np.zeros((2, channels, rows if cells.straddling else 0, width), x.dtype)
+    norms, slacks = np.zeros((channels, strips)), np.zeros((channels, strips))
+    gammas, deltas = np.zeros((channels, strips)), np.zeros((channels, strips))
+    alphas, betas = np.empty((channels, most)), np.empty((channels, most))
     alpha, beta, gamma = np.zeros(channels), np.zeros(channels), np.zeros(channels)
-    travelled, length = np.zeros(channels), np.zeros(channels)
-    iterations, error = np.zeros(channels, np.int64), np.full(channels, np.inf)
+    length = np.zeros(channels)
     active = np.ones(channels, np.bool_)
-    for n in range(most + 1):
-        _advance(lattice, cells, active, alpha, p, q, x, r, precondition.v)
-        scale = travelled if relative else np.ones(channels)
-        if n >= _FIRST_LOOK:
-            active &= error > tolerance * scale
-        if n == most or not active.any():
+    iterations[:] = 0
+    error[:] = np.inf
+    travelled[:] = 0
+    for n in range(-1, most):
+        now, then = n & 1, (n + 1) & 1
+        if n >= 0:
+            for strip in prange(strips):
+                s = np.int64(strip)
+                for k in range(channels):
+                    if active[k]:
+                        gammas[k, s], deltas[k, s] = sweeps.product(
+                            s, lattice, cells, spread[now, k], early[now, k], r[k], w[k]
+                        )
+            for k in range(channels):
+                if not active[k]:
+                    continue
+                slack = slacks[k].sum()
+                new_gamma, delta = gammas[k].sum() + slack, deltas[k].sum() + slack
+                if not (new_gamma > 0 and delta > 0):
+                    # Nothing is left to do, or nothing that rounding can tell: the last estimate stands.
+                    active[k] = False
+                    if n == 0:
+                        error[k] = 0.0
+                    continue
+                beta[k] = new_gamma / gamma[k] if n > 0 else 0.0
+                curvature = delta - beta[k] * new_gamma / alpha[k] if n > 0 else delta
+                if not curvature > 0:
+                    beta[k], curvature = 0.0, delta  # rounding has spoilt the direction: begin anew from here
+                gamma[k] = new_gamma
+                alpha[k] = new_gamma / curvature
+                alphas[k, n] = alpha[k]
+                if n > 0:
+                    betas[k, n - 1] = beta[k]
+        if not active.any():
             break
-        new_gamma = precondition.apply(active, r)
-        # Where this is not positive nothing is left to do, or nothing that rounding can tell.
-        ended = active & ~(new_gamma > 0)
-        error[ended] = rounding * travelled[ended]
-        active &= ~ended
-        if n > 0:
-            np.divide(new_gamma, gamma, out=beta, where=active)
-            betas[:, n - 1] = beta
-        gamma = new_gamma
-        curvature = precondition.turn(active, beta, p, q, norms)
-        active &= curvature > 0
-        np.divide(gamma, curvature, out=alpha, where=active)
-        alphas[:, n] = alpha
-        last_length, length = length, alpha * np.sqrt(norms.sum(1)) / root
-        travelled = np.where(active, np.hypot(travelled, length), travelled)
-        for k in np.flatnonzero(active):
+        for strip in prange(strips):
+            s = np.int64(strip)
+            for k in range(channels):
+                if active[k]:
+                    norms[k, s], slacks[k, s] = sweeps.advance(
+                        s, lattice, cells, kind(alpha[k]), kind(beta[k]), spread[now, k], early[now, k],
+                        w[k], p[k], q[k], x[k], r[k], m[k], early[then, k] if cells.straddling else spread[then, k],
+                    )  # fmt: skip
+        if cells.straddling:
+            for strip in prange(strips):
+                s = np.int64(strip)
+                for k in range(channels):
+                    if active[k]:
+                        slacks[k, s] = sweeps.straddle(
+                            s, lattice, cells, early[then, k], r[k], m[k], spread[then, k]
+                        )
+        if n < 0:
+            continue
+        for k in range(channels):
+            if not active[k]:
+                continue
+            last_length, length[k] = length[k], alpha[k] * np.sqrt(norms[k].sum()) / root
+            travelled[k] = np.hypot(travelled[k], length[k])
+            scale = travelled[k] if relative else 1.0
             iterations[k] = n + 1
-            slowest[k] = min(slowest[k], smallest_ritz_value(alphas[k], betas[k], n + 1))
-            error[k] = error_after(length[k], last_length[k], slowest[k])
-            if length[k] <= rounding * (travelled[k] if relative else 1.0):
-                error[k] = length[k]  # the step is lost in the rounding of x: no later one can matter more
-    return Outcome(iterations, error, travelled)
+            error[k] = error_after(length[k], last_length, slowest[k])
+            if n + 1 >= _FIRST_LOOK and error[k] <= tolerance[k] * scale:
+                # Worth a closer look. Between looks `slowest` is too large, and with it the estimate too small.
+                slowest[k] = min(slowest[k], smallest_ritz_value(alphas[k], betas[k], n + 1))
+                error[k] = error_after(length[k], last_length, slowest[k])
+            lost = length[k] <= rounding * travelled[k]
+            active[k] = n + 1 < _FIRST_LOOK or not (lost or error[k] <= tolerance[k] * scale)

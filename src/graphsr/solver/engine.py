@@ -11,7 +11,7 @@ from graphsr.solver import fused, plain
 from graphsr.solver.problem import Problem
 
 # Far beyond what any graph with a sensible contrast needs; a solve that gets here has failed.
-MOST_ITERATIONS = 5000
+MOST_ITERATIONS = 20_000
 
 
 class Engine(Protocol):

@@ -1,7 +1,6 @@
 """The path for any device, in plain torch: conjugate gradients with one relaxation as the preconditioner.
 
-The relaxation is that of the fused path's finest level (cycle.py, lattice.py), so small lambda, holes, any factor and
-exact fidelity behave alike; without the coarse levels a sharp graph takes more iterations.
+The relaxation is that of the fused path (lattice.py), so small lambda, holes, any factor and exact fidelity behave alike.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import torch
 
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
-from graphsr.solver.cycle import DAMPING
+from graphsr.solver.lattice import BOUND
 from graphsr.solver.estimate import error_after, smallest_ritz_value
 from graphsr.solver.problem import Problem
 
@@ -50,7 +49,7 @@ class Relaxation:
 
     def __init__(self, problem: Problem) -> None:
         sampling = self.sampling = problem.sampling
-        diagonal = (DAMPING * degree(problem.edges) + problem.ground).unsqueeze(1).clamp_min(1e-30)
+        diagonal = (BOUND * degree(problem.edges) + problem.ground).unsqueeze(1).clamp_min(1e-30)
         rows = torch.as_tensor(sampling.rows.straddles, device=diagonal.device)
         columns = torch.as_tensor(sampling.columns.straddles, device=diagonal.device)
         self.coupled = sampling.couples_cells
@@ -68,15 +67,18 @@ class Relaxation:
         load = sampling.adjoint((self.gain * sampling(straddles.expand_as(diagonal))).amax(1, keepdim=True))
         self.across = straddles / (diagonal + load)
 
-    def __call__(self, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """z (B, K, H, W) and D^T m"""
+    def __call__(self, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """z (B, K, H, W), D^T m and m . C^-1 m (B, K)"""
         average = self.sampling(self.inside * r)
-        pushed = self.sampling.adjoint(self.multipliers(average))
-        if not self.straddling:
-            return self.inside * (r - pushed), pushed
-        across = self.across * (r - pushed)
-        pushed = self.sampling.adjoint(self.multipliers(average + self.sampling(across)))
-        return self.inside * (r - pushed) + across, pushed
+        m = self.multipliers(average)
+        pushed = self.sampling.adjoint(m)
+        across = None
+        if self.straddling:
+            across = self.across * (r - pushed)
+            m = self.multipliers(average + self.sampling(across))
+            pushed = self.sampling.adjoint(m)
+        z = self.inside * (r - pushed)
+        return z if across is None else z + across, pushed, _dot(self.slack * m, m)
 
     def fit(self, shortfall: torch.Tensor) -> torch.Tensor:
         """The change of the target that lifts its averages by `shortfall` (B, K, h, w)."""
@@ -163,7 +165,6 @@ def minimise(
         - laplacian(edges, start)
         - problem.ground.unsqueeze(1) * start
     ).to(x.dtype)
-    rounding = 0.0 if relative else 8.0 * torch.finfo(x.dtype).eps
     shape = x.shape[:2]
     pixels = x.shape[-2] * x.shape[-1]
     iterations = torch.zeros(shape, dtype=torch.int64)
@@ -172,54 +173,61 @@ def minimise(
     lengths: list[torch.Tensor] = []
     alphas: list[torch.Tensor] = []
     betas: list[torch.Tensor] = []
-    z, pushed = relax(r)
-    p, gamma = z, _dot(r, z)
-    q = _product(problem, z, pushed)
+    p, q = torch.zeros_like(x), torch.zeros_like(x)
+    gamma = alpha = torch.ones(shape, dtype=torch.float64, device=x.device)
+    moving = torch.ones(shape, dtype=torch.bool, device=x.device)
+    nothing = torch.zeros_like(gamma)
+    # The products of sweeps.product, and the coefficients of conjugate.iterate.
     for n in range(1, most + 1):
-        curvature = _dot(p, q)
-        moving = (gamma > 0) & (curvature > 0)
-        alpha = torch.where(moving, gamma / curvature.clamp_min(1e-300), torch.zeros_like(gamma))
-        step = _each(alpha, x)
+        z, pushed, slack = relax(r)
+        if problem.exact:
+            # With the data as a constraint r matters only up to D^T: without that part it goes to 0.
+            r, pushed = r - pushed, torch.zeros_like(pushed)
+        image = laplacian(problem.edges, z) + problem.ground.unsqueeze(1) * z
+        new_gamma, delta = _dot(r - pushed, z) + slack, _dot(image, z) + slack
+        beta = new_gamma / gamma if n > 1 else nothing
+        curvature = delta - beta * new_gamma / alpha if n > 1 else delta
+        spoilt = curvature <= 0  # by rounding: begin anew from here
+        beta, curvature = torch.where(spoilt, nothing, beta), torch.where(spoilt, delta, curvature)
+        moving = moving & (new_gamma > 0) & (delta > 0)
+        gamma = torch.where(moving, new_gamma, gamma)
+        alpha = torch.where(moving, new_gamma / curvature, alpha)
+        step, turn = _each(torch.where(moving, alpha, nothing), x), _each(torch.where(moving, beta, nothing), x)
+        p, q = z + turn * p, image + pushed + turn * q
         x, r = x + step * p, r - step * q
-        lengths.append(alpha * (_dot(p, p) / pixels).sqrt())
+        lengths.append(torch.where(moving, alpha, nothing) * (_dot(p, p) / pixels).sqrt())
         travelled = (travelled.square() + lengths[-1].square()).sqrt()
-        alphas.append(alpha)
-        z, pushed = relax(r)
-        new_gamma = _dot(r, z)
-        beta = torch.where(gamma > 0, new_gamma / gamma.clamp_min(1e-300), torch.zeros_like(gamma))
-        betas.append(beta)
-        gamma = new_gamma
-        turn = _each(beta, x)
-        p, q = z + turn * p, _product(problem, z, pushed) + turn * q
+        alphas.append(torch.where(moving, alpha, nothing))
+        if n > 1:
+            betas.append(torch.where(moving, beta, nothing))
         if n % _LOOK_EVERY == 0 or n == most or not bool(moving.any()):
-            error = _errors(lengths, alphas, betas, rounding)
-            bound = tolerance * travelled.cpu() if relative else torch.full(shape, tolerance, dtype=torch.float64)
-            iterations = torch.where((iterations == 0) & (error <= bound), n, iterations)
-            if bool((error <= bound).all()) or not bool(moving.any()):
+            going = iterations == 0  # nothing more is done, or estimated, for what has come to an end
+            error = torch.where(going, _errors(lengths, alphas, betas), error)
+            rms = (_dot(x, x) / pixels).sqrt().cpu()
+            bound = tolerance * rms if relative else torch.full_like(rms, tolerance)
+            lost = (lengths[-1] <= torch.finfo(x.dtype).eps * travelled).cpu()
+            ended = (error <= bound) | lost | ~moving.cpu()
+            iterations = torch.where(going & ended, n, iterations)
+            moving = moving & ~ended.to(x.device)
+            if not bool(moving.any()):
                 break
     iterations = torch.where(iterations == 0, n, iterations)
     if problem.exact:
         x = x + relax.fit(known * (source - sampling(x.double()))).to(x.dtype)
-    return x, iterations, error
+    rms = (_dot(x, x) / pixels).sqrt().cpu()
+    error = torch.maximum(error, 0.5 * torch.finfo(x.dtype).eps * rms)
+    return x, iterations, torch.where(rms > 0, error / rms, torch.zeros_like(rms)) if relative else error
 
 
-def _product(problem: Problem, z: torch.Tensor, pushed: torch.Tensor) -> torch.Tensor:
-    """A z for a relaxed z, whose D^T C D z is D^T m: computed anew it would be rounding only."""
-    return laplacian(problem.edges, z) + problem.ground.unsqueeze(1) * z + pushed
-
-
-def _errors(
-    lengths: list[torch.Tensor], alphas: list[torch.Tensor], betas: list[torch.Tensor], rounding: float
-) -> torch.Tensor:
-    alpha, beta = torch.stack(alphas).cpu().numpy(), torch.stack(betas).cpu().numpy()
-    step = torch.stack(lengths[-2:]).cpu().numpy()
+def _errors(lengths: list[torch.Tensor], alphas: list[torch.Tensor], betas: list[torch.Tensor]) -> torch.Tensor:
+    """(B, K) RMS errors; 0 for what has nowhere to go from the start."""
+    alpha, beta = torch.stack(alphas).cpu().numpy(), torch.stack([*betas, alphas[-1]]).cpu().numpy()
+    step = torch.stack(lengths).cpu().numpy()
     errors = torch.zeros(alpha.shape[1:], dtype=torch.float64)
     for b in range(alpha.shape[1]):
         for k in range(alpha.shape[2]):
             count = int((alpha[:, b, k] > 0).sum())
             if count:
                 slowest = smallest_ritz_value(alpha[:count, b, k].copy(), beta[:count, b, k].copy(), count)
-                errors[b, k] = error_after(step[-1, b, k], step[0, b, k], slowest)
-                if step[-1, b, k] <= rounding:
-                    errors[b, k] = float(step[-1, b, k])
+                errors[b, k] = error_after(step[-1, b, k], step[max(len(step) - 2, 0), b, k], slowest)
     return errors

@@ -25,7 +25,7 @@ class Problem:
     exact: bool
 
 
-def check_edges(edges: Edges, batch: int, size: tuple[int, int]) -> None:
+def check_edges(edges: Edges, batch: int, size: tuple[int, int], dtype: torch.dtype) -> None:
     if edges.size != tuple(size):
         raise InputError(f"solve: the edges are for a target of {edges.size}, but size is {tuple(size)}")
     if edges.down.ndim != 3 or edges.down.shape[0] != batch:
@@ -33,15 +33,22 @@ def check_edges(edges: Edges, batch: int, size: tuple[int, int]) -> None:
             f"solve: edges.down must be (B, H-1, W) with B = {batch} as in the source, not {tuple(edges.down.shape)}"
         )
     for name, weights in (("down", edges.down), ("right", edges.right)):
-        if not bool(torch.isfinite(weights).all()):
-            raise InputError(f"solve: edges.{name} holds NaN or infinity; edge weights must be finite")
-        if bool((weights < 0).any()):
-            raise InputError(f"solve: edges.{name} holds negative weights; edge weights must be positive")
-        if bool((weights == 0).any()):
-            raise InputError(
-                f"solve: edges.{name} holds zeros, which leave pixels that nothing holds in place; give every edge "
-                "a small positive weight (graphsr.affinity does)"
-            )
+        if weights.dtype != dtype:
+            raise InputError(f"solve: edges.{name} ({weights.dtype}) and source ({dtype}) must have the same dtype")
+        if weights.numel():
+            _check_weights(name, *(float(end) for end in torch.aminmax(weights.detach())))
+
+
+def _check_weights(name: str, least: float, most: float) -> None:
+    if not most < float("inf"):
+        raise InputError(f"solve: edges.{name} holds NaN or infinity; edge weights must be finite")
+    if least < 0:
+        raise InputError(f"solve: edges.{name} holds negative weights; edge weights must be positive")
+    if least == 0:
+        raise InputError(
+            f"solve: edges.{name} holds zeros, which leave pixels that nothing holds in place; give every edge "
+            "a small positive weight (graphsr.affinity does)"
+        )
 
 
 def check_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -81,14 +88,14 @@ def _as_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tens
     return confidence.to(source.dtype)
 
 
-def check_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+def check_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     try:
         values = values.expand(shape)
     except RuntimeError:
         raise InputError(f"solve: {name} must have the target's shape {shape}, not {tuple(values.shape)}") from None
     if not bool(torch.isfinite(values).all()):
         raise InputError(f"solve: {name} holds NaN or infinity")
-    return values
+    return values.to(dtype)
 
 
 def check_prior_weight(weight: torch.Tensor | float, like: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
@@ -106,6 +113,23 @@ def check_prior_weight(weight: torch.Tensor | float, like: torch.Tensor, size: t
     if not bool(torch.isfinite(weight).all()) or bool((weight < 0).any()):
         raise InputError("solve: prior_weight must be finite and not negative")
     return weight
+
+
+def check_offsets(offsets: Edges, shape: tuple[int, ...]) -> Edges:
+    """Offsets (B, ...) or (B, 1 or K, ...) for a target of `shape` (B, K, H, W)."""
+    batch, channels, *size = shape
+    if offsets.size != tuple(size):
+        raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {tuple(size)}")
+    for name, values in (("down", offsets.down), ("right", offsets.right)):
+        leading = tuple(values.shape[:-2])
+        if leading not in ((batch,), (batch, 1), (batch, channels)):
+            raise InputError(
+                f"solve: offsets.{name} must begin with ({batch},) or ({batch}, {channels}) as batch and channels of "
+                f"the source, not {leading}"
+            )
+        if not bool(torch.isfinite(values).all()):
+            raise InputError(f"solve: offsets.{name} holds NaN or infinity")
+    return offsets
 
 
 def edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:

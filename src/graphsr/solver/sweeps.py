@@ -1,7 +1,8 @@
-"""The four sweeps of an iteration, each one pass over a strip of rows.
+"""The sweeps of an iteration, each one pass over a strip of rows.
 
-What a sweep needs of a neighbouring row it computes again from the fields it reads, so that strips never wait for
-each other, and no field is written that another strip still reads.
+The relaxation is never stored. A sweep makes z = E^-1 (r - D^T m) row by row from the residual and from `spread`, the
+multipliers m already spread over the columns (h, W); of a neighbouring strip it reads r and the multipliers and
+makes what it needs again. So strips never wait for each other, and none writes what another still reads.
 """
 
 from __future__ import annotations
@@ -9,213 +10,152 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graphsr.solver.lattice import FAST, reduce_row, spread_row, subtract_laplacian
+from graphsr.solver.lattice import FAST, reduce_row, widen_row
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def average_straddling(s, lattice, cells, field, m, v):  # type: ignore[no-untyped-def]
-    """v += D of what the straddling pixels answer to the field when the cells push with m."""
-    width = field.shape[1]
-    rows = np.empty((2, width), field.dtype)
-    held = np.full(2, -1, np.int64)
-    spread = np.empty(width, field.dtype)
-    sums = np.empty(width, field.dtype)
-    out = np.empty(v.shape[1], field.dtype)
-    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
-        sums[:] = 0
-        for tap in range(cells.row_count[c]):
-            i = cells.row_first[c] + tap
-            weight = cells.row_taps[c, tap]
-            spread_row(i, cells, m, rows, held, spread)
-            inverse, values = lattice.inverse[i], field[i]
-            for x in range(width):
-                sums[x] += weight * max(-inverse[x], field.dtype.type(0)) * (values[x] - spread[x])
-        reduce_row(cells, sums, out)
-        for d in range(v.shape[1]):
-            v[c, d] += out[d]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def average_inside(s, lattice, cells, field, v):  # type: ignore[no-untyped-def]
-    """v = D E^-1 field over the pixels inside cells, for the cells of one strip."""
-    sums = np.empty(field.shape[1], field.dtype)
-    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
-        sums[:] = 0
-        for tap in range(cells.row_count[c]):
-            i = cells.row_first[c] + tap
-            weight = cells.row_taps[c, tap]
-            inverse, values = lattice.inverse[i], field[i]
-            for x in range(field.shape[1]):
-                sums[x] += weight * max(inverse[x], field.dtype.type(0)) * values[x]
-        reduce_row(cells, sums, v[c])
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def advance(s, cells, step, p, q, x, r):  # type: ignore[no-untyped-def]
-    """Sweep 1: x += step p, r -= step q."""
-    for i in range(cells.strips[s], cells.strips[s + 1]):
-        for j in range(x.shape[1]):
-            x[i, j] += step * p[i, j]
-            r[i, j] -= step * q[i, j]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _relaxed_row(inverse, straddling, values, spread, early, out):  # type: ignore[no-untyped-def]
-    """out = one row of a relaxation, the cells having answered with m (early: m before the straddling pixels)."""
-    if straddling:
-        for x in range(out.size):
-            pushed = spread[x] if inverse[x] > 0 else early[x]
-            out[x] = abs(inverse[x]) * (values[x] - pushed)
-    else:
-        for x in range(out.size):
-            out[x] = inverse[x] * (values[x] - spread[x])
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def relax_and_restrict(s, lattice, cells, r, m, early, z, coarse):  # type: ignore[no-untyped-def]
-    """Sweep 2: z = relaxation of r; coarse += the residual it leaves, summed over aggregates."""
-    height, width = r.shape
-    low, high = cells.strips[s], cells.strips[s + 1]
-    rows, early_rows = np.empty((2, width), r.dtype), np.empty((2, width), r.dtype)
-    held, early_held = np.full(2, -1, np.int64), np.full(2, -1, np.int64)
-    spread = np.empty((3, width), r.dtype)
-    early_spread, rest = np.empty(width, r.dtype), np.empty(width, r.dtype)
-    near = np.zeros((3, width), r.dtype)
-    for ahead in range(max(low - 1, 0), high + 1):
-        if ahead < height:
-            slot = ahead % 3
-            spread_row(ahead, cells, m, rows, held, spread[slot])
-            if cells.straddling:
-                spread_row(ahead, cells, early, early_rows, early_held, early_spread)
-            _relaxed_row(lattice.inverse[ahead], cells.straddling, r[ahead], spread[slot], early_spread, near[slot])
-            if low <= ahead < high:
-                z[ahead] = near[slot]
-        i = ahead - 1
-        if i < low:
-            continue
-        here, field, pushed, parent = near[i % 3], r[i], spread[i % 3], lattice.parent[i]
+def _push_row(i, lattice, cells, spread, early, pushed, felt, slot):  # type: ignore[no-untyped-def]
+    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the early multipliers at straddling pixels."""
+    width = pushed.shape[1]
+    c, a = cells.row_owners[i, 0], cells.row_shares[i, 0]
+    for x in range(width):
+        pushed[slot, x] = a * spread[c, x]
+    if not cells.straddling:
         for x in range(width):
-            rest[x] = field[x] - pushed[x]
-        subtract_laplacian(i, lattice, near[(i + 2) % 3], here, near[(i + 1) % 3], rest)
-        for x in range(width):
-            coarse[parent[x]] += rest[x]
+            felt[slot, x] = pushed[slot, x]
+        return
+    d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
+    for x in range(width):
+        pushed[slot, x] += b * spread[d, x]
+    for x in range(width):
+        ahead = a * early[c, x] + b * early[d, x]
+        felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def correct(s, lattice, cells, r, m, z, coarse, u, v):  # type: ignore[no-untyped-def]
-    """Sweep 3: with z2 = z + coarse correction, u = r - D^T m - L z2. Unless pixels straddle, also
-    v = D(z2 + E^-1 u), and (r - D^T m) . (z2 + E^-1 u) is returned."""
-    height, width = r.shape
-    low, high = cells.strips[s], cells.strips[s + 1]
-    rows = np.empty((2, width), r.dtype)
-    held = np.full(2, -1, np.int64)
-    spread, sums = np.empty(width, r.dtype), np.zeros(width, r.dtype)
-    near = np.zeros((3, width), r.dtype)
-    dot = 0.0
-    for ahead in range(max(low - 1, 0), high + 1):
-        if ahead < height:
-            slot, field, parent = near[ahead % 3], z[ahead], lattice.parent[ahead]
-            for x in range(width):
-                slot[x] = field[x] + coarse[parent[x]]
-        i = ahead - 1
-        if i < low:
-            continue
-        here, field, out, inverse = near[i % 3], r[i], u[i], lattice.inverse[i]
-        spread_row(i, cells, m, rows, held, spread)
-        for x in range(width):
-            out[x] = field[x] - spread[x]
-        subtract_laplacian(i, lattice, near[(i + 2) % 3], here, near[(i + 1) % 3], out)
-        if not cells.straddling:
-            c = cells.row_owners[i, 0]
-            weight = cells.row_shares[i, 0]
-            part = r.dtype.type(0)
-            for x in range(width):
-                after = here[x] + inverse[x] * out[x]
-                part += (field[x] - spread[x]) * after
-                sums[x] += weight * after
-            dot += part
-            if i == cells.row_first[c] + cells.row_count[c] - 1:
-                reduce_row(cells, sums, v[c])
-                sums[:] = 0
-    return dot
+def advance(s, lattice, cells, alpha, beta, spread, early, w, p, q, x, r, m, next_spread):  # type: ignore[no-untyped-def]
+    """p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q; then the multipliers of the new residual.
 
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def average_corrected(s, lattice, cells, z, coarse, u, v):  # type: ignore[no-untyped-def]
-    """v = D(z2 + E^-1 u) over the pixels inside cells, plus D z2 of the straddling ones."""
-    width = z.shape[1]
-    sums = np.empty(width, z.dtype)
-    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
-        sums[:] = 0
-        for tap in range(cells.row_count[c]):
-            i = cells.row_first[c] + tap
-            weight = cells.row_taps[c, tap]
-            inverse, parent = lattice.inverse[i], lattice.parent[i]
-            for x in range(width):
-                pull = max(inverse[x], z.dtype.type(0))
-                sums[x] += weight * (z[i, x] + coarse[parent[x]] + pull * u[i, x])
-        reduce_row(cells, sums, v[c])
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def dot_preconditioned(s, lattice, cells, r, z, coarse, u, step, early):  # type: ignore[no-untyped-def]
-    """r . (preconditioned r) over a strip; needed only where pixels straddle."""
-    width = r.shape[1]
-    rows, early_rows = np.empty((2, width), r.dtype), np.empty((2, width), r.dtype)
-    held, early_held = np.full(2, -1, np.int64), np.full(2, -1, np.int64)
-    spread, other, row = np.empty(width, r.dtype), np.empty(width, r.dtype), np.empty(width, r.dtype)
-    dot = 0.0
-    for i in range(cells.strips[s], cells.strips[s + 1]):
-        spread_row(i, cells, step, rows, held, spread)
-        spread_row(i, cells, early, early_rows, early_held, other)
-        _relaxed_row(lattice.inverse[i], cells.straddling, u[i], spread, other, row)
-        field, before, parent = r[i], z[i], lattice.parent[i]
-        part = r.dtype.type(0)
-        for x in range(width):
-            part += field[x] * (row[x] + before[x] + coarse[parent[x]])
-        dot += part
-    return dot
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def direct(s, lattice, cells, z, coarse, u, step, early, m, beta, p, q):  # type: ignore[no-untyped-def]
-    """Sweep 4: with the preconditioned residual zz, p = zz + beta p and q = A zz + beta q (A zz = L zz + D^T m).
-
-    Returns p . q and p . p over the strip.
+    With straddling pixels these are the early ones. Returns p . p and m . C^-1 m.
     """
-    height, width = p.shape
-    low, high = cells.strips[s], cells.strips[s + 1]
-    rows, early_rows, m_rows = (
-        np.empty((2, width), p.dtype),
-        np.empty((2, width), p.dtype),
-        np.empty((2, width), p.dtype),
-    )
-    held, early_held, m_held = np.full(2, -1, np.int64), np.full(2, -1, np.int64), np.full(2, -1, np.int64)
-    spread, other, image = np.empty(width, p.dtype), np.empty(width, p.dtype), np.empty(width, p.dtype)
-    near = np.zeros((3, width), p.dtype)
-    dot, norm = 0.0, 0.0
-    for ahead in range(max(low - 1, 0), high + 1):
-        if ahead < height:
-            spread_row(ahead, cells, step, rows, held, spread)
-            if cells.straddling:
-                spread_row(ahead, cells, early, early_rows, early_held, other)
-            slot, before, parent = near[ahead % 3], z[ahead], lattice.parent[ahead]
-            _relaxed_row(lattice.inverse[ahead], cells.straddling, u[ahead], spread, other, slot)
+    width = x.shape[1]
+    kind = x.dtype.type
+    pushed, felt, sums = np.empty((1, width), x.dtype), np.empty((1, width), x.dtype), np.zeros(width, x.dtype)
+    held = -1
+    norm, slack = 0.0, 0.0
+    inverse = lattice.inverse
+    for i in range(cells.strips[s], cells.strips[s + 1]):
+        c = cells.row_owners[i, 0]
+        if cells.straddling or c != held:
+            _push_row(i, lattice, cells, spread, early, pushed, felt, 0)
+            held = c
+        part = kind(0)
+        for j in range(width):
+            direction = abs(inverse[i, j]) * (r[i, j] - felt[0, j]) + beta * p[i, j]
+            product = w[i, j] + beta * q[i, j]
+            p[i, j] = direction
+            q[i, j] = product
+            x[i, j] += alpha * direction
+            r[i, j] -= alpha * product
+            part += direction * direction
+        norm += part
+        if cells.row_shares[i, 1] > 0:
+            continue
+        weight = cells.row_shares[i, 0]
+        for j in range(width):
+            sums[j] += weight * max(inverse[i, j], kind(0)) * r[i, j]
+        if i == cells.row_last[c]:
+            reduce_row(cells, sums, c, m)
+            sums[:] = 0
+            for d in range(m.shape[1]):
+                m[c, d] *= lattice.gain[c, d]
+                slack += lattice.slack[c, d] * m[c, d] * m[c, d]
+            widen_row(cells, m, c, next_spread)
+    return norm, slack
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def straddle(s, lattice, cells, early, r, m, spread):  # type: ignore[no-untyped-def]
+    """The multipliers after the straddling pixels have answered to the early ones. Returns m . C^-1 m."""
+    width = r.shape[1]
+    kind = r.dtype.type
+    sums = np.empty(width, r.dtype)
+    more = np.empty((1, m.shape[1]), r.dtype)
+    slack = 0.0
+    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
+        sums[:] = 0
+        for tap in range(cells.row_count[c]):
+            i, weight = cells.row_first[c] + tap, cells.row_taps[c, tap]
+            first, second = cells.row_owners[i, 0], cells.row_owners[i, 1]
+            a, b = cells.row_shares[i, 0], cells.row_shares[i, 1]
             for x in range(width):
-                slot[x] += before[x] + coarse[parent[x]]
+                felt = a * early[first, x] + b * early[second, x]
+                sums[x] += weight * max(-lattice.inverse[i, x], kind(0)) * (r[i, x] - felt)
+        reduce_row(cells, sums, 0, more)
+        for d in range(m.shape[1]):
+            m[c, d] += lattice.gain[c, d] * more[0, d]
+            slack += lattice.slack[c, d] * m[c, d] * m[c, d]
+        widen_row(cells, m, c, spread)
+    return slack
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-def]
+    """w = A z = (L + ground) z + D^T m. Returns (r - D^T m) . z and z . (L + ground) z.
+
+    Both lack m . C^-1 m, since D z = C^-1 m: added up from pixels that part would be lost in rounding.
+    """
+    height, width = r.shape
+    kind = r.dtype.type
+    low, high = cells.strips[s], cells.strips[s + 1]
+    z, flow_down = np.empty((2, width), r.dtype), np.zeros((2, width), r.dtype)
+    pushed, felt = np.empty((2, width), r.dtype), np.empty((2, width), r.dtype)
+    flow_right, image = np.zeros(width + 1, r.dtype), np.empty(width, r.dtype)
+    ground = lattice.ground
+    whole, level = ground.size > 1, ground[0, 0]
+    down, right = lattice.down, lattice.right
+    gamma, delta = 0.0, 0.0
+    held, slot, last_slot = -1, 0, 0
+    for ahead in range(max(low - 1, 0), high + 1):
+        one, two = (ahead + 1) & 1, ahead & 1  # the places of row i = ahead - 1 and of row ahead
         i = ahead - 1
+        last_slot = slot
+        if ahead < height:
+            c = cells.row_owners[ahead, 0]
+            if cells.straddling or c != held:
+                slot = 1 - slot
+                _push_row(ahead, lattice, cells, spread, early, pushed, felt, slot)
+                held = c
+            for x in range(width):
+                z[two, x] = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
+            if i >= 0 and i >= low - 1:
+                for x in range(width):
+                    flow_down[one, x] = down[i, x] * (z[one, x] - z[two, x])
+        else:
+            for x in range(width):
+                flow_down[one, x] = 0
         if i < low:
             continue
-        here, direction, product = near[i % 3], p[i], q[i]
-        image[:] = 0
-        subtract_laplacian(i, lattice, near[(i + 2) % 3], here, near[(i + 1) % 3], image)
-        spread_row(i, cells, m, m_rows, m_held, spread)
-        part, square = p.dtype.type(0), p.dtype.type(0)
+        for x in range(width - 1):
+            flow_right[x + 1] = right[i, x] * (z[one, x] - z[one, x + 1])
+        if i == 0:
+            for x in range(width):
+                image[x] = flow_down[one, x] + flow_right[x + 1] - flow_right[x]
+        else:
+            for x in range(width):
+                image[x] = flow_down[one, x] - flow_down[two, x] + flow_right[x + 1] - flow_right[x]
+        if whole:
+            for x in range(width):
+                image[x] += ground[i, x] * z[one, x]
+        elif level != 0:
+            for x in range(width):
+                image[x] += level * z[one, x]
+        part, other = kind(0), kind(0)
         for x in range(width):
-            direction[x] = here[x] + beta * direction[x]
-            product[x] = spread[x] - image[x] + beta * product[x]
-            part += direction[x] * product[x]
-            square += direction[x] * direction[x]
-        dot += part
-        norm += square
-    return dot, norm
+            w[i, x] = image[x] + pushed[last_slot, x]
+        for x in range(width):
+            part += (r[i, x] - pushed[last_slot, x]) * z[one, x]
+            other += image[x] * z[one, x]
+        gamma += part
+        delta += other
+    return gamma, delta
