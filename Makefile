@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: setup demo test test-all lint types clean
+.PHONY: setup demo test lint types clean
 
 setup: $(VENV)/.installed
 
@@ -23,10 +23,6 @@ demo: setup
 
 test: lint types
 	$(BIN)/python -m pytest
-
-# Also the hundreds of comparisons of the solve with dense solves.
-test-all: lint types
-	$(BIN)/python -m pytest -m ''
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -17,4 +17,3 @@ def one_thread() -> Iterator[None]:
     yield
     numba.set_num_threads(before[0])
     torch.set_num_threads(before[1])
-

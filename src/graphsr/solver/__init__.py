@@ -212,30 +212,30 @@ class _Solve(torch.autograd.Function):
         _demand("the gradient", error, settings.rtol, iterations, "its own size")
         g = g * unit
 
+        wanted = ctx.needs_input_grad
         step, answer = differences(target), differences(g)
-        flow_down, flow_right = step.down, step.right
-        if offset_down is not None:
-            o_down, o_right = (o.unsqueeze(1) if o.ndim == 3 else o for o in (offset_down, offset_right))
-            flow_down, flow_right = flow_down - o_down, flow_right - o_right
         grads: list[torch.Tensor | None] = [None] * 10
-        grads[0] = -(answer.down * flow_down).sum(1)
-        grads[1] = -(answer.right * flow_right).sum(1)
-        grads[2] = _multipliers(Problem(Edges(down, right), sampling, confidence, ground, True), grad, g)
-        if not settings.exact:
-            average = sampling(g)
-            misfit = -average * (sampling(target) - source) * (confidence > 0)
+        for place, along, turn, weight, offset in (
+            (0, step.down, answer.down, down, offset_down),
+            (1, step.right, answer.right, right, offset_right),
+        ):
+            if wanted[place]:
+                shift = 0 if offset is None else offset.unsqueeze(1) if offset.ndim == 3 else offset
+                grads[place] = -(turn * (along - shift)).sum(1)
+            if offset is not None and wanted[place + 4]:
+                flow = weight.unsqueeze(1) * turn
+                grads[place + 4] = flow.sum(1) if offset.ndim == 3 else flow
+        if wanted[2]:
+            grads[2] = _multipliers(Problem(Edges(down, right), sampling, confidence, ground, True), grad, g)
+        if wanted[3] and not settings.exact:
+            misfit = -sampling(g) * (sampling(target) - source) * (confidence > 0)
             grads[3] = misfit if confidence.shape[1] == misfit.shape[1] else misfit.sum(1, keepdim=True)
-        if offset_down is not None:
-            for place, weight, part, offset in (
-                (4, down, answer.down, offset_down),
-                (5, right, answer.right, offset_right),
-            ):
-                flow = weight.unsqueeze(1) * part
-                grads[place] = flow.sum(1) if offset.ndim == 3 else flow
-        grads[6] = ground.unsqueeze(1) * g
-        pull = -(g * (target - prior)).sum(1)
-        grads[7] = pull if ground.shape == pull.shape else pull.sum((-2, -1), keepdim=True)
-        return tuple(x if need else None for x, need in zip(grads, ctx.needs_input_grad, strict=True))
+        if wanted[6]:
+            grads[6] = ground.unsqueeze(1) * g
+        if wanted[7]:
+            pull = -(g * (target - prior)).sum(1)
+            grads[7] = pull if ground.shape == pull.shape else pull.sum((-2, -1), keepdim=True)
+        return tuple(grads)
 
 
 def _multipliers(problem: Problem, grad: torch.Tensor, g: torch.Tensor) -> torch.Tensor:

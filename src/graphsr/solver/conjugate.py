@@ -88,9 +88,7 @@ def iterate(lattice, cells, x, r, tolerance, relative, most, rounding, slowest, 
                 s = np.int64(strip)
                 for k in range(channels):
                     if active[k]:
-                        slacks[k, s] = sweeps.straddle(
-                            s, lattice, cells, early[then, k], r[k], m[k], spread[then, k]
-                        )
+                        slacks[k, s] = sweeps.straddle(s, lattice, cells, early[then, k], r[k], m[k], spread[then, k])
         if n < 0:
             continue
         for k in range(channels):

@@ -142,9 +142,10 @@ def minimise(
         for k in range(channels):
             fine.misfit(cells, source[k], x[k], misfit)
             fine.fit(lattice, cells, lattice.gain * misfit, x[k])
-    size = _rms(x)
-    error = np.maximum(error, 0.5 * precision.eps * size)
-    return total, np.divide(error, size, out=np.zeros(channels), where=size > 0) if relative else error
+    error = np.maximum(error, 0.5 * precision.eps * _rms(x))
+    if relative:
+        error = np.divide(error, bound / tolerance, out=np.zeros(channels), where=bound > 0)
+    return total, error
 
 
 def _rms(x: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The path for any device, in plain torch: conjugate gradients with one relaxation as the preconditioner.
 
-The relaxation is that of the fused path (lattice.py), so small lambda, holes, any factor and exact fidelity behave alike.
+Relaxation and iteration are those of the fused path (lattice.py, conjugate.py), so both behave alike.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import torch
 
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
-from graphsr.solver.lattice import BOUND
 from graphsr.solver.estimate import error_after, smallest_ritz_value
+from graphsr.solver.lattice import BOUND
 from graphsr.solver.problem import Problem
 
 _LOOK_EVERY = 10
