@@ -1,0 +1,38 @@
+"""Data sets as sequences of pairs, and the way from a pair to a training sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+
+from graphsr.data.hci import HCI
+from graphsr.data.middlebury_views import MiddleburyViews
+from graphsr.data.nyuv2 import NYUv2, NYUv2Frames
+from graphsr.data.pair import Pair, PairList, Pairs
+from graphsr.data.rendered import Rendered
+from graphsr.errors import InputError
+
+__all__ = ["Pair", "PairList", "Pairs", "kinds", "open_pairs"]
+
+_KINDS: dict[str, Callable[[Path, str], PairList]] = {
+    "hci": HCI,
+    "middlebury-views": MiddleburyViews,
+    "nyuv2": NYUv2,
+    "nyuv2-frames": NYUv2Frames,
+    "synthetic": lambda _, split: Rendered(split),
+}
+
+
+def kinds() -> list[str]:
+    """The data sets `open_pairs` knows."""
+    return sorted(_KINDS)
+
+
+def open_pairs(kind: str, root: Path | str, split: str) -> PairList:
+    """The pairs of one split ("train", "val" or "test") of a data set on disk. docs/data.md has the layouts."""
+    if kind not in _KINDS:
+        near = get_close_matches(kind, kinds(), n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(kinds())}"
+        raise InputError(f"no kind of data set is called {kind!r}: {hint}")
+    return _KINDS[kind](Path(root), split)

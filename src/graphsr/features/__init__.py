@@ -46,19 +46,21 @@ def build(
     out_channels: int = 64,
     pretrained: bool | str | PathLike[str] = False,
     decoder_channels: Sequence[int] | None = None,
+    sharp: bool = False,
 ) -> Extractor:
     """An extractor by name: (B, guide_channels + 1, H, W) -> (B, out_channels, H, W), any H and W.
 
     `colour` has no weights and returns its guide_channels + 1 inputs whatever `out_channels` says.
     `pretrained`: True takes ImageNet weights from an installed package (Lite encoders), a path takes them
-    from a file with the original names. `decoder_channels`: widths of a U-Net's decoder from coarse to fine.
+    from a file with the original names. `decoder_channels`: widths of a U-Net's decoder from coarse to fine; `sharp`
+    lets its last block see the input.
     """
     if guide_channels < 1 or out_channels < 1:
         raise InputError(
             f"{name}: needs at least one guide channel and one output channel; "
             f"got guide_channels={guide_channels}, out_channels={out_channels}"
         )
-    extractor = _assemble(name, guide_channels + 1, out_channels, decoder_channels)
+    extractor = _assemble(name, guide_channels + 1, out_channels, decoder_channels, sharp)
     if pretrained is not False:
         encoder = getattr(extractor, "encoder", None)
         if not isinstance(encoder, Encoder):
@@ -67,14 +69,16 @@ def build(
     return extractor
 
 
-def _assemble(name: str, in_channels: int, out_channels: int, decoder_channels: Sequence[int] | None) -> Extractor:
+def _assemble(
+    name: str, in_channels: int, out_channels: int, decoder_channels: Sequence[int] | None, sharp: bool
+) -> Extractor:
     if name in _ENCODERS:
         channels = DECODER_CHANNELS if decoder_channels is None else decoder_channels
-        return UNet(_ENCODERS[name](in_channels), out_channels, channels)
+        return UNet(_ENCODERS[name](in_channels), out_channels, channels, sharp)
     if name not in _PLAIN:
         near = get_close_matches(name, names(), n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names())}"
         raise InputError(f"no feature extractor is called {name!r}: {hint}")
-    if decoder_channels is not None:
-        raise InputError(f"{name} has no U-Net decoder: leave `decoder_channels` out")
+    if decoder_channels is not None or sharp:
+        raise InputError(f"{name} has no U-Net decoder: leave `decoder_channels` and `sharp` out")
     return _PLAIN[name](in_channels, out_channels)

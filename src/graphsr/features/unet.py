@@ -35,27 +35,39 @@ class DecoderBlock(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Five blocks from H/32 to H; the last has no map to mix in."""
+    """Five blocks from H/32 to H; the last has no map of the encoder to mix in, but may get the network's input."""
 
-    def __init__(self, encoder_channels: tuple[int, ...], channels: tuple[int, ...]) -> None:
+    def __init__(self, encoder_channels: tuple[int, ...], channels: tuple[int, ...], last_skip: int = 0) -> None:
         super().__init__()
         deepest, *skips = reversed(encoder_channels)
         inputs = (deepest, *channels[:-1])
-        self.blocks = nn.ModuleList(DecoderBlock(*widths) for widths in zip(inputs, (*skips, 0), channels, strict=True))
+        self.blocks = nn.ModuleList(
+            DecoderBlock(*widths) for widths in zip(inputs, (*skips, last_skip), channels, strict=True)
+        )
 
-    def forward(self, maps: list[Tensor]) -> Tensor:
+    def forward(self, maps: list[Tensor], last_skip: Tensor | None = None) -> Tensor:
         x, *skips = reversed(maps)
-        for block, skip in zip(self.blocks, (*skips, None), strict=True):
+        for block, skip in zip(self.blocks, (*skips, last_skip), strict=True):
             x = block(x, skip)
         return x
 
 
 class UNet(Extractor):
-    """Encoder, decoder and a 3x3 head: (B, C+1, H, W) -> (B, M, H, W)."""
+    """Encoder, decoder and a 3x3 head: (B, C+1, H, W) -> (B, M, H, W).
+
+    The published decoder sees nothing finer than the encoder's first map, at half resolution. With `sharp` its last
+    block sees the input too, and with it every edge where it is.
+    """
 
     multiple = 32
 
-    def __init__(self, encoder: Encoder, out_channels: int, decoder_channels: Sequence[int] = DECODER_CHANNELS) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        out_channels: int,
+        decoder_channels: Sequence[int] = DECODER_CHANNELS,
+        sharp: bool = False,
+    ) -> None:
         super().__init__(encoder.in_channels, out_channels)
         channels = tuple(decoder_channels)
         if len(channels) != len(encoder.channels) or min(channels) < 1:
@@ -64,11 +76,12 @@ class UNet(Extractor):
                 f"such as {DECODER_CHANNELS}; got {channels}"
             )
         self.encoder = encoder
-        self.decoder = Decoder(encoder.channels, channels)
+        self.sharp = sharp
+        self.decoder = Decoder(encoder.channels, channels, encoder.in_channels if sharp else 0)
         head = nn.Conv2d(channels[-1], out_channels, 3, padding=1)
         nn.init.xavier_uniform_(head.weight)
         nn.init.zeros_(head.bias)  # type: ignore[arg-type]
         self.segmentation_head = nn.Sequential(head)
 
     def extract(self, x: Tensor) -> Tensor:
-        return self.segmentation_head(self.decoder(self.encoder(x)))
+        return self.segmentation_head(self.decoder(self.encoder(x), x if self.sharp else None))

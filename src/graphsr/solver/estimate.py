@@ -2,7 +2,7 @@
 
 The step of iteration k has length s_k = alpha_k |p_k|, and the error after it is the sum of all steps to come. Steps
 shrink like rho^k, rho = (1 - t) / (1 + t), with t the root of the smallest eigenvalue of the preconditioned matrix
-(its largest being at most 1), so the sum is about s_k rho / (1 - rho) = s_k (1 - t) / (2 t). Steps do not shrink evenly,
+(its largest being at most 1), so the sum is about s_k rho / (1 - rho) = s_k (1 - t) / (2 t). Steps shrink unevenly,
 so the one before, shrunk once, has a say too. The eigenvalue is read off the Lanczos matrix of the coefficients.
 Measured against direct solves the truth is at most twice the estimate, hence the safety factor.
 A residual would not do: at small lambda the data term hides what the Laplacian has not done yet.

@@ -1,0 +1,84 @@
+"""graphsr train: train a model as a configuration says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphsr.cli.console import messages, say
+
+if TYPE_CHECKING:
+    from graphsr.training.loop import Progress
+
+
+def train(
+    config: Annotated[str, typer.Argument(help="A TOML file, or the name of a preset.", show_default=False)],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for checkpoints and logs.")] = Path("run"),
+    data: Annotated[str | None, typer.Option("--data", help="Root of the data sets, instead of data.root.")] = None,
+    devices: Annotated[int, typer.Option(min=1, help="Processes or GPUs to train on.")] = 1,
+    accelerator: Annotated[str, typer.Option(help="auto, cpu, cuda, ...")] = "auto",
+    workers: Annotated[int, typer.Option(min=0, help="Processes that prepare samples, for each device.")] = 1,
+) -> None:
+    """Train a model. Run the same command again to go on where an earlier run was stopped.
+
+    \b
+    Examples:
+      graphsr train bundled --data pairs -o run
+      graphsr train mine.toml -o run
+    """
+    from graphsr.training.config import read_config
+    from graphsr.training.loop import Hardware
+    from graphsr.training.loop import train as run
+
+    settings = read_config(config)
+    if data is not None:
+        settings = replace(settings, data=replace(settings.data, root=data))
+    hardware = Hardware(accelerator=accelerator, devices=devices, workers=workers)
+    with _listener(output, settings.optimisation.steps) as listen:
+        best = run(settings, output, hardware=hardware, listen=listen)
+    say("trained", f"best model so far in {best}")
+
+
+class _listener:
+    """A progress bar on the terminal, and the same for TensorBoard in the folder."""
+
+    def __init__(self, folder: Path, steps: int) -> None:
+        self.folder, self.steps = folder, steps
+
+    def __enter__(self):  # type: ignore[no-untyped-def]
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from torch.utils.tensorboard import SummaryWriter
+
+        told = TextColumn("{task.description}")
+        columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), told, TimeRemainingColumn())
+        self.bar = Bar(*columns, console=messages, disable=not messages.is_terminal)
+        self.task = self.bar.add_task("", total=self.steps)
+        self.log = SummaryWriter(str(self.folder))
+        self.mean = 0.0
+        self.bar.start()
+        return self.hear
+
+    def hear(self, progress: Progress) -> None:
+        from graphsr.training.validation import overall
+
+        self.mean = progress.loss if self.mean == 0 else 0.98 * self.mean + 0.02 * progress.loss
+        told = f"loss {self.mean:.4f}, {progress.samples_a_second:.1f} samples/s"
+        self.bar.update(self.task, completed=progress.step, description=told)
+        self.log.add_scalar("loss", progress.loss, progress.step)
+        self.log.add_scalar("learning rate", progress.learning_rate, progress.step)
+        for score in progress.scores:
+            self.log.add_scalar(f"{score.name}/x{score.factor:g}", score.ratio, progress.step)
+        if progress.scores:
+            self.log.add_scalar("validation", overall(progress.scores), progress.step)
+            parts = ", ".join(f"{s.name} x{s.factor:g} {s.ratio:.3f}" for s in progress.scores)
+            messages.print(
+                f"step {progress.step}: {told}; squared error against bicubic {overall(progress.scores):.3f} ({parts})"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+        self.log.close()

@@ -1,0 +1,125 @@
+"""Cutting training patches out of pairs. Every function takes the random generator it draws from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage
+
+from graphsr.data.pair import Pair
+from graphsr.data.staircase import undo_staircase
+from graphsr.errors import InputError
+
+# Smoothing a staircase needs some pixels around the patch.
+_MARGIN = 24
+_MOST_TRIES = 32
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """What may happen to a patch, each with its probability or range; the defaults do nothing but crop."""
+
+    flip: float = 0.0  # mirrored left to right
+    turn: float = 0.0  # by a quarter, so that up is left
+    rotate: float = 0.0  # at most so many degrees either way
+    half: float = 0.0  # taken from twice the area at half the resolution, where the image is large enough
+    colour: float = 0.0  # brightness, contrast, gamma and tint of the guide, at most by so much
+    grey: float = 0.0  # a guide without colour
+    guide_noise: float = 0.0  # standard deviation of noise on the guide, at most, of 1
+    least_known: float = 0.8  # a patch with a smaller known part is drawn again
+
+
+def draw_patch(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
+    """A random patch of `size`, its staircase undone."""
+    for _ in range(_MOST_TRIES):
+        patch = _draw(pair, size, how, rng)
+        if np.isfinite(patch.target).mean() >= how.least_known:
+            return patch
+    raise InputError(
+        f"{pair.name}: {_MOST_TRIES} patches of {size[0]} x {size[1]} had less than {how.least_known:.0%} known pixels"
+    )
+
+
+def centre_patch(pair: Pair, size: tuple[int, int]) -> Pair:
+    """The middle of a pair, its staircase undone."""
+    _check(pair, size)
+    top, left = (pair.size[0] - size[0]) // 2, (pair.size[1] - size[1]) // 2
+    return _cut(pair, top, left, size)
+
+
+def _check(pair: Pair, size: tuple[int, int]) -> None:
+    if pair.size[0] < size[0] or pair.size[1] < size[1]:
+        raise InputError(
+            f"{pair.name}: {pair.size[0]} x {pair.size[1]} pixels, too small for patches of {size[0]} x {size[1]}"
+        )
+
+
+def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
+    _check(pair, size)
+    wanted = (size[1], size[0]) if rng.random() < how.turn else size
+    if pair.size[0] < wanted[0] or pair.size[1] < wanted[1]:
+        wanted = size
+    halved = rng.random() < how.half and pair.size[0] >= 2 * wanted[0] and pair.size[1] >= 2 * wanted[1]
+    side = (2 * wanted[0], 2 * wanted[1]) if halved else wanted
+    if how.rotate > 0:
+        pair = rotated(pair, float(rng.uniform(-how.rotate, how.rotate)))
+    top = int(rng.integers(pair.size[0] - side[0] + 1))
+    left = int(rng.integers(pair.size[1] - side[1] + 1))
+    patch = _cut(pair, top, left, side)
+    guide, target = patch.guide, patch.target
+    if halved:
+        guide = guide.reshape(wanted[0], 2, wanted[1], 2, -1).mean((1, 3)).round().astype(np.uint8)
+        target = target[::2, ::2]  # a mean would invent depths between front and back
+    if wanted != size or (size[0] == size[1] and rng.random() < how.turn):
+        guide, target = np.swapaxes(guide, 0, 1), target.T
+    if rng.random() < how.flip:
+        guide, target = guide[:, ::-1], target[:, ::-1]
+    guide = _recoloured(guide, how, rng)
+    return Pair(pair.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), pair.unit)
+
+
+def _cut(pair: Pair, top: int, left: int, size: tuple[int, int]) -> Pair:
+    low, first = max(top - _MARGIN, 0), max(left - _MARGIN, 0)
+    around = pair.target[low : top + size[0] + _MARGIN, first : left + size[1] + _MARGIN]
+    smooth = undo_staircase(around, pair.step)
+    target = smooth[top - low : top - low + size[0], left - first : left - first + size[1]]
+    return Pair(pair.name, pair.guide[top : top + size[0], left : left + size[1]], target, pair.unit)
+
+
+def rotated(pair: Pair, degrees: float) -> Pair:
+    """The pair turned about its middle on the same canvas.
+
+    A target pixel is known only where all it was interpolated from is known: blending with the fill value would leave
+    false depths along the border.
+    """
+    unknown = ~np.isfinite(pair.target)
+    filled = np.where(unknown, 0.0, pair.target).astype(np.float32)
+    target = ndimage.rotate(filled, degrees, reshape=False, order=1, mode="nearest")
+    part = ndimage.rotate(unknown.astype(np.float32), degrees, reshape=False, order=1, mode="constant", cval=1.0)
+    target[part > 1e-4] = np.nan
+    guide = np.stack(
+        [
+            ndimage.rotate(pair.guide[..., c], degrees, reshape=False, order=1, mode="nearest")
+            for c in range(pair.guide.shape[2])
+        ],
+        2,
+    )
+    return Pair(pair.name, guide, target, pair.unit)
+
+
+def _recoloured(guide: np.ndarray, how: Augmentation, rng: np.random.Generator) -> np.ndarray:
+    if how.colour == how.grey == how.guide_noise == 0:
+        return guide
+    image = guide.astype(np.float32) / 255
+    if rng.random() < how.grey:
+        image = np.repeat(image @ np.array([[0.299], [0.587], [0.114]], np.float32), image.shape[2], 2)
+    if how.colour > 0:
+        gamma, gain = np.exp(rng.uniform(-how.colour, how.colour, 2))
+        tint = np.exp(rng.uniform(-0.5 * how.colour, 0.5 * how.colour, image.shape[2])).astype(np.float32)
+        image = np.power(image, np.float32(gamma)) * np.float32(gain) * tint + np.float32(
+            rng.uniform(-0.3, 0.3) * how.colour
+        )
+    if how.guide_noise > 0:
+        image += np.float32(rng.uniform(0, how.guide_noise)) * rng.standard_normal(image.shape, np.float32)
+    return (np.clip(image, 0, 1) * 255).round().astype(np.uint8)

@@ -1,0 +1,30 @@
+"""The HCI 4D light field scenes, centre views: SCENE/color.png and SCENE/disparity.pfm, exact disparity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.pair import Pair, PairList
+from graphsr.errors import InputError
+
+# Left out of training, to be measured on.
+VALIDATION = ("boardgames", "dishes", "pens", "vinyl")
+# Test patterns: neither a good teacher nor a fair judge.
+PATTERNS = ("backgammon", "dots", "pyramids", "stripes")
+
+
+class HCI(PairList):
+    def __init__(self, root: Path, split: str) -> None:
+        scenes = sorted(file.parent for file in folder(root, "the HCI scenes").glob("*/disparity.pfm"))
+        scenes = [scene for scene in scenes if scene.name not in PATTERNS]
+        self.scenes = [scene for scene in scenes if (scene.name in VALIDATION) == (split == "val")]
+        if not self.scenes:
+            raise InputError(f"{root}: no HCI scenes of split {split!r}; expected SCENE/color.png, SCENE/disparity.pfm")
+
+    def __len__(self) -> int:
+        return len(self.scenes)
+
+    def read(self, number: int) -> Pair:
+        scene = self.scenes[number]
+        return Pair(f"hci/{scene.name}", read_guide(scene / "color.png"), read_map(scene / "disparity.pfm"), "px")

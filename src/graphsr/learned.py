@@ -1,0 +1,168 @@
+"""GraphSR: a network reads guide and source and predicts the graph; the target is the solve on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+
+import torch
+from torch import nn
+
+from graphsr import features
+from graphsr.errors import InputError
+from graphsr.graph import FLOOR, Edges, affinity
+from graphsr.model import Model, standardised
+from graphsr.sampling import interpolate_source
+from graphsr.solver import SolveReport, solve_with_report
+
+# The network's raw outputs are near 1; these are the sizes that guesses and offsets begin with, in standard deviations
+# of the source.
+_GUESS_SCALE = 0.1
+_OFFSET_SCALE = 0.01
+# Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down.
+_TRUST = 0.05
+_MOST_TRUST_TURN = 7.0
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What a GraphSR is made of. The defaults are the paper's model; the rest goes beyond it."""
+
+    extractor: str = "unet-resnet50"
+    features: int = 64
+    decoder_channels: tuple[int, ...] | None = None
+    sharp: bool = False  # the last block of a U-Net's decoder sees the input
+    first_lambda: float = 1.0
+    first_mu: float = 0.1
+    floor: float = FLOOR
+    guess: bool = False  # predict the prior z and its weight t too
+    offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
+    hints: bool = False  # tell the network the factor and which source pixels are known
+
+    @property
+    def extras(self) -> int:
+        """Channels beyond the features: guess and trust, offsets down and right."""
+        return 2 * self.guess + 2 * self.offsets
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """All that a solve needs, in standard deviations of the source about its mean."""
+
+    edges: Edges
+    offsets: Edges | None = None
+    guess: torch.Tensor | None = None  # (B, K, H, W)
+    trust: torch.Tensor | None = None  # (B, H, W)
+
+
+class GraphSR(Model):
+    """The learned model as an nn.Module: guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W).
+
+    Guide and source are scaled per image, so units, bit depth and brightness do not matter. A guide of one channel is
+    read as grey; of more than three, the first three are read. NaN in the source is missing.
+    """
+
+    def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self.rtol = 1e-4
+        self.log_lambda = nn.Parameter(torch.tensor([math.log(architecture.first_lambda)]))
+        self.log_mu = nn.Parameter(torch.tensor([math.log(architecture.first_mu)]))
+        self.feature_extractor = features.build(
+            architecture.extractor,
+            guide_channels=3 + 2 * architecture.hints,
+            out_channels=architecture.features + architecture.extras,
+            pretrained=pretrained,
+            decoder_channels=architecture.decoder_channels,
+            sharp=architecture.sharp,
+        )
+
+    def forward(
+        self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return self.run(guide, source, confidence=confidence)[0]
+
+    def run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
+        size = (guide.shape[-2], guide.shape[-1])
+        known = torch.isfinite(source)
+        if confidence is not None:
+            known = known & (confidence > 0)
+        mean, unit = _centre_and_unit(source, known)
+        scaled = torch.where(known, (source - mean) / unit, torch.full_like(source, torch.nan))
+        predicted = self.predict(guide, scaled, known)
+        target, report = solve_with_report(
+            predicted.edges,
+            scaled,
+            size,
+            confidence=confidence,
+            offsets=predicted.offsets,
+            prior=predicted.guess,
+            prior_weight=predicted.trust,
+            exact=exact,
+            rtol=self.rtol,
+        )
+        return target * unit + mean, predicted.edges, report
+
+    def predict(self, guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> Prediction:
+        """The graph for a guide (B, C, H, W) and a scaled source (B, K, h, w); channels of a source share one graph."""
+        how = self.architecture
+        batch, channels = source.shape[:2]
+        size = (guide.shape[-2], guide.shape[-1])
+        interpolated = interpolate_source(source, size, known)
+        planes = [standardised(_three_channels(guide)).repeat_interleave(channels, 0)]
+        if how.hints:
+            planes += _hints(source, known, size)
+        planes.append(interpolated.reshape(-1, 1, *size))
+        seen = torch.cat(planes, 1)
+        out = self.feature_extractor(seen.contiguous(memory_format=torch.channels_last))
+        out = out.reshape(batch, channels, -1, *size)
+        own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
+        weight = self.log_lambda.exp()
+        edges = affinity(own.flatten(1, 2), self.log_mu.exp(), weight=weight, floor=how.floor)
+        guess = trust = offsets = None
+        if how.guess:
+            guess = interpolated + _GUESS_SCALE * extras[:, :, 0]
+            turn = extras[:, :, 1].mean(1)
+            trust = weight * _TRUST * (_MOST_TRUST_TURN * torch.tanh(turn / _MOST_TRUST_TURN)).exp()
+        if how.offsets:
+            down, right = extras[:, :, -2], extras[:, :, -1]
+            offsets = Edges(_OFFSET_SCALE * down[..., :-1, :], _OFFSET_SCALE * right[..., :-1])
+        return Prediction(edges, offsets, guess, trust)
+
+
+def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation of the known pixels, (B, K, 1, 1); 1 where all are equal."""
+    values = torch.where(known, source, torch.zeros_like(source))
+    count = known.sum((-2, -1), keepdim=True).clamp_min(1)
+    mean = values.sum((-2, -1), keepdim=True) / count
+    spread = (
+        torch.where(known, source - mean, torch.zeros_like(source)).square().sum((-2, -1), keepdim=True) / count
+    ).sqrt()
+    tiny = 1e-6 * (mean.abs() + 1e-30)
+    return mean.detach(), torch.where(spread > tiny, spread, torch.ones_like(spread)).detach()
+
+
+def _three_channels(guide: torch.Tensor) -> torch.Tensor:
+    channels = guide.shape[1]
+    if channels < 1:
+        raise InputError("guide: has no channels")
+    if channels == 2:
+        return torch.cat([guide, guide.mean(1, keepdim=True)], 1)
+    return guide.expand(-1, 3, -1, -1) if channels == 1 else guide[:, :3]
+
+
+def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:
+    """Two planes (B * K, 1, H, W): the factor (0 at x8, 1 at x32) and which pixels lie in a known cell."""
+    height, width = source.shape[-2:]
+    factor = 0.25 * math.log2((size[0] / height) * (size[1] / width)) - 1.5
+    plane = source.new_full((source.shape[0] * source.shape[1], 1, *size), factor)
+    seen = nn.functional.interpolate(known.expand_as(source).to(source.dtype), size=size, mode="nearest")
+    return [plane, seen.reshape(-1, 1, *size) - 1.0]

@@ -1,0 +1,1 @@
+"""Training: configuration, the stream of samples, the loop, checkpoints."""

@@ -1,0 +1,164 @@
+"""The configuration of a training run: a TOML file read into dataclasses, every key checked."""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from dataclasses import dataclass, field, fields, is_dataclass
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graphsr.data.augmentation import Augmentation
+from graphsr.data.degradation import Degradation, Factors
+from graphsr.errors import InputError
+from graphsr.learned import Architecture
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set. `folder` lies under the root; of all samples it gives `share` parts."""
+
+    kind: str
+    folder: str = ""
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Data:
+    root: str = "."
+    size: int = 256  # patches are square
+    keep_gb: float = 2.0  # memory for pairs already read, in each process that prepares samples
+    sets: tuple[DataSet, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The learning rate: warmed up, then times `times` after every `every` steps, and cosine to 0 at `end` if given."""
+
+    warm_up: int = 0
+    every: int = 0
+    times: float = 1.0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Optimisation:
+    steps: int = 25_000
+    batch: int = 8
+    learning_rate: float = 1e-4
+    encoder_learning_rate: float | None = None  # default: the same
+    weight_decay: float = 1e-5  # as L2 inside Adam
+    clip: float = 0.01  # of the gradient's norm; 0: none
+    loss: str = "l1"  # "l1", "mse" or "both"
+    average: float = 0.0  # decay of the running mean of the weights, which is what is validated and kept; 0: none
+    rtol: float = 1e-4  # of the solves
+    seed: int = 12345
+
+
+@dataclass(frozen=True)
+class Validation:
+    every: int = 1000  # steps
+    factors: tuple[float, ...] = (4.0, 8.0, 16.0)
+    pairs: int = 16  # of each data set, at most
+    size: int = 256  # of the patches, from the middle
+    sets: tuple[DataSet, ...] = ()
+
+
+@dataclass(frozen=True)
+class Config:
+    model: Architecture = field(default_factory=Architecture)
+    pretrained: bool | str = True
+    data: Data = field(default_factory=Data)
+    augmentation: Augmentation = field(default_factory=Augmentation)
+    degradation: Degradation = field(default_factory=Degradation)
+    factors: Factors = field(default_factory=Factors)
+    optimisation: Optimisation = field(default_factory=Optimisation)
+    schedule: Schedule = field(default_factory=Schedule)
+    validation: Validation = field(default_factory=Validation)
+
+
+def presets() -> list[str]:
+    folder = resources.files("graphsr.training") / "presets"
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+
+
+def read_config(path: str) -> Config:
+    """The configuration in a TOML file, or the preset of that name."""
+    preset = resources.files("graphsr.training") / "presets" / f"{path}.toml"
+    try:
+        text = preset.read_text() if path in presets() else Path(path).read_text()
+        content = tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file, and no preset of this name; presets are {', '.join(presets())}"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as TOML: {error}") from error
+    config = build(Config, content, path)
+    _check(config, path)
+    return config
+
+
+def _check(config: Config, path: str) -> None:
+    how = config.optimisation
+    if how.loss not in ("l1", "mse", "both"):
+        raise InputError(f"{path}: optimisation.loss must be 'l1', 'mse' or 'both', not {how.loss!r}")
+    if not config.data.sets:
+        raise InputError(f"{path}: data.sets is empty; name at least one data set")
+    for name, value in (("steps", how.steps), ("batch", how.batch), ("learning_rate", how.learning_rate)):
+        if value <= 0:
+            raise InputError(f"{path}: optimisation.{name} must be positive, not {value}")
+    if not 1 <= config.factors.least <= config.factors.most:
+        raise InputError(f"{path}: factors must be at least 1, and `least` not above `most`")
+
+
+def build(kind: type[T], content: Any, where: str) -> T:
+    """A dataclass from the tables of a TOML file; what is unknown or of the wrong type is an error."""
+    if not isinstance(content, dict):
+        raise InputError(f"{where}: expected a table, not {content!r}")
+    hints = typing.get_type_hints(kind)
+    known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    for key in content:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+            raise InputError(f"{where}: unknown key {key!r}; {hint}")
+    try:
+        return kind(**{key: _value(hints[key], value, f"{where}: {key}") for key, value in content.items()})
+    except TypeError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _value(hint: Any, value: Any, where: str) -> Any:
+    origin = typing.get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        options = typing.get_args(hint)
+        for option in options:
+            if option is not type(None):
+                try:
+                    return _value(option, value, where)
+                except InputError:
+                    continue
+        raise InputError(f"{where} must be {hint}, not {value!r}")
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise InputError(f"{where} must be a list, not {value!r}")
+        inner = typing.get_args(hint)[0]
+        return tuple(_value(inner, item, f"{where}[{n}]") for n, item in enumerate(value))
+    if is_dataclass(hint):
+        return build(hint, value, where)  # type: ignore[arg-type]
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        raise InputError(f"{where} must be {hint.__name__}, not {value!r}")
+    return value

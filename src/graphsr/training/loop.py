@@ -1,0 +1,244 @@
+"""The training loop: plain, resumable at any step, the same losses whether it was stopped or not."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from graphsr.errors import ConvergenceError, GraphSRError, InputError
+from graphsr.learned import GraphSR
+from graphsr.training import checkpoint as checkpoints
+from graphsr.training.config import Config, Schedule
+from graphsr.training.stream import Batch, Batches, loader, open_sets
+from graphsr.training.validation import Judge, Score, overall
+
+_SECONDS_BETWEEN_CHECKPOINTS = 120.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a listener hears after every step."""
+
+    step: int
+    steps: int
+    loss: float
+    learning_rate: float
+    samples_a_second: float
+    scores: tuple[Score, ...] = ()  # after a validation
+
+
+Listen = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Hardware:
+    accelerator: str = "auto"
+    devices: int = 1
+    precision: str = "32-true"
+    workers: int = 1  # processes that prepare samples, for each device
+
+
+def train(
+    config: Config,
+    folder: Path,
+    *,
+    hardware: Hardware | None = None,
+    listen: Listen = lambda _: None,
+    stop_after: int | None = None,
+) -> Path:
+    """Train until config.optimisation.steps, going on from folder/last.ckpt if there is one.
+
+    Returns the path of the best checkpoint. `stop_after` ends the run early, after that many steps of this call.
+    """
+    import lightning_fabric as lightning
+    from lightning_fabric.strategies import DDPStrategy
+
+    hardware = hardware or Hardware()
+    several = hardware.devices > 1
+    fabric = lightning.Fabric(
+        accelerator=hardware.accelerator,
+        devices=hardware.devices,
+        precision=hardware.precision,  # type: ignore[arg-type]
+        # Some published encoders carry parameters that no output depends on.
+        strategy=DDPStrategy(find_unused_parameters=True) if several else "auto",
+    )
+    fabric.launch()
+    fabric.seed_everything(config.optimisation.seed, workers=False, verbose=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    last, best_path = folder / "last.ckpt", folder / "best.ckpt"
+    earlier = checkpoints.read(last) if last.exists() else None
+    if earlier is not None:
+        _same_model(config, earlier, last)
+
+    network = GraphSR(config.model, pretrained=config.pretrained if earlier is None else False)
+    network.rtol = config.optimisation.rtol
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimiser = _optimiser(network, config)
+    mean = RunningMean(network, config.optimisation.average)
+    step, best = 0, math.inf
+    if earlier is not None:
+        network.load_state_dict(earlier.model)
+        mean.load(earlier.average)
+        optimiser.load_state_dict(earlier.optimiser)
+        step, best = earlier.step, earlier.best
+    model, wrapped = fabric.setup(network, optimiser)
+    judge = _judge(config) if fabric.is_global_zero else None
+
+    def save(path: Path) -> None:
+        if fabric.is_global_zero:
+            state = checkpoints.Checkpoint(
+                step, network.state_dict(), mean.state, optimiser.state_dict(), best, checkpoints.as_plain(config)
+            )
+            checkpoints.write(path, state)
+
+    batches = Batches(config, step, fabric.global_rank, fabric.world_size)
+    saved, began, first = time.monotonic(), time.monotonic(), step
+    network.train()
+    for batch in loader(batches, hardware.workers):
+        rate = learning_rate(step, config.schedule)
+        for group in wrapped.param_groups:
+            group["lr"] = group["initial_lr"] * rate
+        loss = _loss(model, batch, config, fabric.device)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise GraphSRError(
+                f"the loss of step {step} is {value}; {last} holds the last good state (a smaller learning_rate or a "
+                "gradient clip may help)"
+            )
+        wrapped.zero_grad()
+        fabric.backward(loss)
+        if config.optimisation.clip > 0:
+            torch.nn.utils.clip_grad_norm_(network.parameters(), config.optimisation.clip)
+        wrapped.step()
+        step += 1
+        mean.follow(network)
+        scores: tuple[Score, ...] = ()
+        if step % config.validation.every == 0 or step == config.optimisation.steps:
+            if judge is not None:
+                scores = tuple(judge.scores(mean.model(network)))
+                network.train()
+                if overall(scores) < best:
+                    best = overall(scores)
+                    save(best_path)
+            save(last)
+            fabric.barrier()
+            saved = time.monotonic()
+        elif time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+            save(last)
+            saved = time.monotonic()
+        done = (step - first) * config.optimisation.batch * fabric.world_size
+        listen(
+            Progress(
+                step, config.optimisation.steps, value, config.optimisation.learning_rate * rate,
+                done / (time.monotonic() - began), scores,
+            )
+        )  # fmt: skip
+        if stop_after is not None and step - first >= stop_after:
+            break
+    save(last)
+    return best_path
+
+
+def _loss(model: torch.nn.Module, batch: Batch, config: Config, device: torch.device) -> torch.Tensor:
+    """Over the known pixels, in standard deviations of each source, so that every sample counts alike."""
+    guide, source, target = (x.to(device) for x in (batch.guide, batch.source, batch.target))
+    known = torch.isfinite(target)
+    unit = _spread(source)
+    try:
+        found = model(guide, source)
+    except ConvergenceError as error:
+        raise GraphSRError(f"a solve in training failed: {error}") from error
+    difference = ((found - target) / unit)[known]
+    if config.optimisation.loss == "l1":
+        return difference.abs().mean()
+    if config.optimisation.loss == "mse":
+        return difference.square().mean()
+    return difference.abs().mean() + difference.square().mean()
+
+
+def _spread(source: torch.Tensor) -> torch.Tensor:
+    """(B, 1, 1, 1) standard deviation of the known pixels; patches that are nearly flat are not blown up."""
+    known = torch.isfinite(source)
+    values = torch.nan_to_num(source)
+    count = known.sum((-2, -1), keepdim=True)
+    mean = values.sum((-2, -1), keepdim=True) / count
+    variance = torch.where(known, values - mean, torch.zeros_like(values)).square().sum((-2, -1), keepdim=True) / count
+    return variance.sqrt().clamp_min(1e-3).clamp_min(0.02 * mean.abs())
+
+
+def learning_rate(step: int, how: Schedule) -> float:
+    """The factor of the learning rate at a step."""
+    rate = min(1.0, (step + 1) / how.warm_up) if how.warm_up else 1.0
+    if how.every:
+        rate *= how.times ** (step // how.every)
+    if how.end:
+        rate *= 0.5 * (1 + math.cos(math.pi * min(step / how.end, 1.0)))
+    return rate
+
+
+def _optimiser(network: GraphSR, config: Config) -> torch.optim.Adam:
+    how = config.optimisation
+    encoder = getattr(network.feature_extractor, "encoder", None)
+    slow = set() if encoder is None else set(encoder.parameters())
+    groups = [
+        {"params": [p for p in network.parameters() if p not in slow], "initial_lr": how.learning_rate},
+        {"params": list(slow), "initial_lr": how.encoder_learning_rate or how.learning_rate},
+    ]
+    if encoder is not None:
+        groups[1]["params"] = list(encoder.parameters())
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.Adam(groups, lr=how.learning_rate, weight_decay=how.weight_decay)
+
+
+class RunningMean:
+    """The running mean of a network's weights, less noisy than any single state. With decay 0, the weights."""
+
+    def __init__(self, network: GraphSR, decay: float) -> None:
+        self.decay = decay
+        self.count = 0
+        self.state: dict[str, torch.Tensor] = {}
+        if decay > 0:
+            self.state = {name: value.detach().clone() for name, value in network.state_dict().items()}
+            self.state["count"] = torch.zeros((), dtype=torch.int64)
+
+    def load(self, state: dict[str, torch.Tensor]) -> None:
+        self.state = dict(state)
+
+    def follow(self, network: GraphSR) -> None:
+        if not self.state:
+            return
+        self.state["count"] += 1
+        count = int(self.state["count"])
+        decay = min(self.decay, count / (count + 10))
+        for name, value in network.state_dict().items():
+            if value.dtype.is_floating_point:
+                self.state[name].lerp_(value.detach().to(self.state[name].device), 1 - decay)
+            else:
+                self.state[name] = value.detach().clone()
+
+    def model(self, network: GraphSR) -> GraphSR:
+        """A model to judge, with the mean weights."""
+        judged = GraphSR(network.architecture)
+        state = {name: value for name, value in self.state.items() if name != "count"}
+        judged.load_state_dict(state or network.state_dict())
+        return judged.eval()
+
+
+def _judge(config: Config) -> Judge:
+    names = [one.kind for one in config.validation.sets]
+    sets = open_sets(config.validation.sets, config.data.root, "val")
+    return Judge(
+        list(zip(names, sets, strict=True)), config.validation.size, config.validation.factors, config.validation.pairs
+    )
+
+
+def _same_model(config: Config, earlier: checkpoints.Checkpoint, path: Path) -> None:
+    now, before = checkpoints.as_plain(config)["model"], earlier.config["model"]
+    changed = [f"{key} = {before.get(key)!r}, now {now[key]!r}" for key in now if now[key] != before.get(key)]
+    if changed:
+        raise InputError(f"{path}: is of another model ({'; '.join(changed)}); choose another folder to begin anew")
