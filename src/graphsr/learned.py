@@ -11,8 +11,10 @@ from torch import nn
 
 from graphsr import features
 from graphsr.errors import InputError
+from graphsr.features.imagenet import MEAN, STD
 from graphsr.graph import FLOOR, Edges, affinity
 from graphsr.model import Model, standardised
+from graphsr.published_interpolation import interpolate_published
 from graphsr.sampling import interpolate_source
 from graphsr.solver import SolveReport, solve_with_report
 
@@ -39,6 +41,7 @@ class Architecture:
     guess: bool = False  # predict the prior z and its weight t too
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
+    published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
     def extras(self) -> int:
@@ -116,8 +119,13 @@ class GraphSR(Model):
         how = self.architecture
         batch, channels = source.shape[:2]
         size = (guide.shape[-2], guide.shape[-1])
-        interpolated = interpolate_source(source, size, known)
-        planes = [standardised(_three_channels(guide)).repeat_interleave(channels, 0)]
+        if how.published:
+            interpolated = interpolate_published(source, size, known)
+            colours = _imagenet_scaled(_three_channels(guide))
+        else:
+            interpolated = interpolate_source(source, size, known)
+            colours = standardised(_three_channels(guide))
+        planes = [colours.repeat_interleave(channels, 0)]
         if how.hints:
             planes += _hints(source, known, size)
         planes.append(interpolated.reshape(-1, 1, *size))
@@ -157,6 +165,14 @@ def _three_channels(guide: torch.Tensor) -> torch.Tensor:
     if channels == 2:
         return torch.cat([guide, guide.mean(1, keepdim=True)], 1)
     return guide.expand(-1, 3, -1, -1) if channels == 1 else guide[:, :3]
+
+
+def _imagenet_scaled(guide: torch.Tensor) -> torch.Tensor:
+    """(x - mean) / std of x in 0..1. The range is told by the largest value: up to 1, to 255, or to 65535."""
+    largest = float(guide.max())
+    scaled = guide / (1.0 if largest <= 1 else 255.0 if largest <= 255 else 65535.0)
+    mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
+    return (scaled - mean) / std
 
 
 def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:

@@ -6,6 +6,7 @@ import difflib
 import os
 from abc import abstractmethod
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import torch
@@ -94,26 +95,37 @@ def standardised(images: torch.Tensor) -> torch.Tensor:
     return centred / torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
+_WEIGHTS = resources.files("graphsr") / "weights"
 _BY_NAME: dict[str, Callable[[], Model]] = {
     "colour": lambda: Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=3e-8),
     "bicubic": Bicubic,
 }
-_ALIASES = {"default": "colour"}
+
+
+def _bundled() -> dict[str, Path]:
+    """The models that came with the package, by name."""
+    with resources.as_file(_WEIGHTS) as folder:
+        return {file.stem: file for file in sorted(folder.glob("*.safetensors"))} if folder.is_dir() else {}
 
 
 def models() -> list[str]:
     """The names that `graphsr.upsample(..., model=NAME)` and `graphsr.load` know."""
-    return ["default", *_BY_NAME]
+    return ["default", *(name for name in _bundled() if name != "default"), *_BY_NAME]
 
 
 def load(model: str | os.PathLike[str]) -> Model:
-    """The model of that name."""
+    """The model of that name, or in that file (docs/training.md)."""
+    from graphsr import model_files
+
     name = os.fspath(model)
-    name = _ALIASES.get(name, name)
+    if name == "default" and name not in _bundled():
+        name = "colour"
     if name in _BY_NAME:
         return _BY_NAME[name]().eval()
+    if name in _bundled():
+        return model_files.read(_bundled()[name])
     if Path(name).suffix or Path(name).exists():
-        raise InputError(f"model {name}: model files cannot be read yet; use one of {', '.join(models())}")
+        return model_files.read(name)
     near = difflib.get_close_matches(name, models(), n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(models())}"
     raise InputError(f"model {name!r}: no model of this name; {hint}")

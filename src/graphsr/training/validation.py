@@ -61,8 +61,8 @@ def _score(model: Model, name: str, factor: float, patches: Sequence[Pair]) -> S
             source = torch.from_numpy(average(patch.target, (round(size[0] / factor), round(size[1] / factor))))[
                 None, None
             ]
-            guide = torch.from_numpy(patch.guide).permute(2, 0, 1)[None].float() / 255
-            truth = torch.from_numpy(patch.target)
+            guide = torch.tensor(patch.guide).permute(2, 0, 1)[None].float() / 255
+            truth = torch.tensor(patch.target)
             known = torch.isfinite(truth)
             unit = truth[known].std().square()
             for found, into in (
