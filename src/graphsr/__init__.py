@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphsr.errors import ConvergenceError, GraphSRError, InputError
     from graphsr.graph import Edges, affinity, energy
+    from graphsr.learned import Architecture, GraphSR
     from graphsr.model import load, models
     from graphsr.sampling import Sampling
     from graphsr.solver import SolveReport, solve, solve_with_report
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Architecture": "learned",
     "ConvergenceError": "errors",
     "Edges": "graph",
+    "GraphSR": "learned",
     "GraphSRError": "errors",
     "InputError": "errors",
     "Report": "upsampling",
@@ -38,8 +41,10 @@ _HOMES = {
     "upsample": "upsampling",
 }
 __all__ = [
+    "Architecture",
     "ConvergenceError",
     "Edges",
+    "GraphSR",
     "GraphSRError",
     "InputError",
     "Report",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,13 +51,12 @@ class _listener:
     def __enter__(self):  # type: ignore[no-untyped-def]
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
-        from torch.utils.tensorboard import SummaryWriter
 
         told = TextColumn("{task.description}")
         columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), told, TimeRemainingColumn())
         self.bar = Bar(*columns, console=messages, disable=not messages.is_terminal)
         self.task = self.bar.add_task("", total=self.steps)
-        self.log = SummaryWriter(str(self.folder))
+        self.log: Any = None
         self.mean = 0.0
         self.bar.start()
         return self.hear
@@ -65,6 +64,10 @@ class _listener:
     def hear(self, progress: Progress) -> None:
         from graphsr.training.validation import overall
 
+        if self.log is None:  # not before: a run that cannot begin leaves nothing behind
+            from torch.utils.tensorboard import SummaryWriter
+
+            self.log = SummaryWriter(str(self.folder))
         self.mean = progress.loss if self.mean == 0 else 0.98 * self.mean + 0.02 * progress.loss
         told = f"loss {self.mean:.4f}, {progress.samples_a_second:.1f} samples/s"
         self.bar.update(self.task, completed=progress.step, description=told)
@@ -81,4 +84,5 @@ class _listener:
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
-        self.log.close()
+        if self.log is not None:
+            self.log.close()

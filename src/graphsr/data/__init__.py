@@ -6,7 +6,10 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
+from graphsr.data.diml import DIML
+from graphsr.data.folder import Folder
 from graphsr.data.hci import HCI
+from graphsr.data.middlebury import Middlebury
 from graphsr.data.middlebury_views import MiddleburyViews
 from graphsr.data.nyuv2 import NYUv2, NYUv2Frames
 from graphsr.data.pair import Pair, PairList, Pairs
@@ -16,7 +19,10 @@ from graphsr.errors import InputError
 __all__ = ["Pair", "PairList", "Pairs", "kinds", "open_pairs"]
 
 _KINDS: dict[str, Callable[[Path, str], PairList]] = {
+    "diml": DIML,
+    "folder": Folder,
     "hci": HCI,
+    "middlebury": Middlebury,
     "middlebury-views": MiddleburyViews,
     "nyuv2": NYUv2,
     "nyuv2-frames": NYUv2Frames,

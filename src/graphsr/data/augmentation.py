@@ -94,10 +94,11 @@ def rotated(pair: Pair, degrees: float) -> Pair:
     false depths along the border.
     """
     unknown = ~np.isfinite(pair.target)
-    filled = np.where(unknown, 0.0, pair.target).astype(np.float32)
+    # A staircase is undone before: interpolated steps are no steps any more.
+    filled = np.where(unknown, 0.0, undo_staircase(pair.target, pair.step)).astype(np.float32)
     target = ndimage.rotate(filled, degrees, reshape=False, order=1, mode="nearest")
     part = ndimage.rotate(unknown.astype(np.float32), degrees, reshape=False, order=1, mode="constant", cval=1.0)
-    target[part > 1e-4] = np.nan
+    target[part > 0] = np.nan
     guide = np.stack(
         [
             ndimage.rotate(pair.guide[..., c], degrees, reshape=False, order=1, mode="nearest")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ class Degradation:
 
 @dataclass(frozen=True)
 class Factors:
-    """Which factors are drawn: log-uniform between two ends, whole numbers with a probability."""
+    """Which factors are drawn: log-uniform between two ends, rounded to powers of two with the probability `whole`."""
 
     least: float = 8.0
     most: float = 8.0
@@ -34,8 +35,13 @@ class Factors:
             return round(size[0] / self.least), round(size[1] / self.least)
         factor = float(np.exp(rng.uniform(np.log(self.least), np.log(self.most))))
         if rng.random() < self.whole:
-            factor = float(2 ** round(np.log2(factor)))
+            factor = self._whole(factor)
         return max(2, round(size[0] / factor)), max(2, round(size[1] / factor))
+
+    def _whole(self, factor: float) -> float:
+        """The nearest power of two between the ends, if there is one."""
+        low, high = math.ceil(math.log2(self.least)), math.floor(math.log2(self.most))
+        return float(2 ** min(max(round(math.log2(factor)), low), high)) if low <= high else factor
 
 
 def average(target: np.ndarray, source_size: tuple[int, int]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,36 +23,58 @@ def read_split(path: Path, split: str) -> list[int]:
         raise InputError(f"{path}: no such file; it lists the frames of each split") from None
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: expected JSON with a list of frame numbers called {split!r}") from error
-    return [int(number) for number in numbers]
+    if not isinstance(numbers, list) or not numbers or not all(type(number) is int for number in numbers):
+        raise InputError(f"{path}: {split!r} has to be a list of frame numbers, and not empty")
+    return numbers
 
 
 class NYUv2(PairList):
     """nyu_depth_v2_labeled.mat beside split_idc.json, as published. Depth in metres, in-painted, no holes."""
 
     def __init__(self, root: Path, split: str) -> None:
-        import h5py
-
-        file = folder(root, "the folder of nyu_depth_v2_labeled.mat") / "nyu_depth_v2_labeled.mat"
+        self.path = folder(root, "the folder of nyu_depth_v2_labeled.mat") / "nyu_depth_v2_labeled.mat"
         self.numbers = read_split(root / "split_idc.json", split)
-        try:
-            self.file = h5py.File(file, "r")
-            self.images, self.depths = self.file["images"], self.file["depths"]
-        except FileNotFoundError:
-            raise InputError(f"{file}: no such file") from None
-        except (OSError, KeyError) as error:
-            raise InputError(
-                f"{file}: is not the labelled NYUv2 file (HDF5 with images and depths): {error}"
-            ) from error
+        with _opened(self.path) as file:
+            count = _frame_count(file, self.path)
+        wrong = [number for number in self.numbers if not 0 <= number < count]
+        if wrong:
+            raise InputError(f"{root / 'split_idc.json'}: frame {wrong[0]} of {split!r}; there are 0 to {count - 1}")
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def read(self, number: int) -> Pair:
         frame = self.numbers[number]
+        # Opened anew each time: an open file cannot be sent to another process.
+        with _opened(self.path) as file:
+            image, depth = file["images"][frame], file["depths"][frame]
         # Stored (3, W, H) and (W, H), as MATLAB writes it.
-        guide = np.ascontiguousarray(np.transpose(self.images[frame], (2, 1, 0)))
-        depth = np.ascontiguousarray(np.transpose(self.depths[frame])).astype(np.float32)
-        return Pair(f"nyuv2/{frame}", guide, depth, "m")
+        guide = np.ascontiguousarray(np.transpose(image, (2, 1, 0)))
+        return Pair(f"nyuv2/{frame}", guide, np.ascontiguousarray(depth.T, dtype=np.float32), "m")
+
+
+def _opened(path: Path) -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise InputError(f"{path}: reading it needs one more package: pip install h5py") from error
+    try:
+        return h5py.File(path, "r")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: is not the labelled NYUv2 file (HDF5): {error}") from error
+
+
+def _frame_count(file: Any, path: Path) -> int:
+    shapes = [file[name].shape if name in file else None for name in ("images", "depths")]
+    images, depths = shapes
+    if images is None or depths is None or len(images) != 4 or images[1] != 3 or depths != (images[0], *images[2:]):
+        raise InputError(
+            f"{path}: is not the labelled NYUv2 file: expected images (N, 3, W, H) and depths (N, W, H), "
+            f"found {' and '.join(str(shape) for shape in shapes)}"
+        )
+    return int(images[0])
 
 
 class NYUv2Frames(PairList):

@@ -11,6 +11,8 @@ from numba import njit
 
 # Enough for treads of some ten pixels. More changes little and costs time.
 _ROUNDS = 40
+# How far a value may move, in steps. At 0.5 it would lie on the boundary and might round to the next step.
+_FARTHEST = np.float32(0.499)
 
 
 # NaN must keep its meaning: comparisons with it are false.
@@ -30,7 +32,7 @@ def _smooth(levels, rounds):  # type: ignore[no-untyped-def]
                         total += now[a, b]
                         count += 1
                 value = total / count if count > 0 else own
-                then[i, j] = min(max(value, own - np.float32(0.5)), own + np.float32(0.5))
+                then[i, j] = min(max(value, own - _FARTHEST), own + _FARTHEST)
         now, then = then, now
     return now
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -69,7 +70,8 @@ def train(
     )
     fabric.launch()
     fabric.seed_everything(config.optimisation.seed, workers=False, verbose=False)
-    folder.mkdir(parents=True, exist_ok=True)
+    judge = _judge(config) if fabric.is_global_zero else None
+    batches = Batches(config, 0, fabric.global_rank, fabric.world_size)
     last, best_path = folder / "last.ckpt", folder / "best.ckpt"
     earlier = checkpoints.read(last) if last.exists() else None
     if earlier is not None:
@@ -84,36 +86,49 @@ def train(
     if earlier is not None:
         network.load_state_dict(earlier.model)
         mean.load(earlier.average)
+        # What the configuration says now holds, also where it said otherwise when the checkpoint was written.
+        settings = [{k: v for k, v in group.items() if k != "params"} for group in optimiser.param_groups]
         optimiser.load_state_dict(earlier.optimiser)
+        for group, setting in zip(optimiser.param_groups, settings, strict=True):
+            group.update(setting)
         step, best = earlier.step, earlier.best
     model, wrapped = fabric.setup(network, optimiser)
-    judge = _judge(config) if fabric.is_global_zero else None
+    folder.mkdir(parents=True, exist_ok=True)
 
-    def save(path: Path) -> None:
+    # A state is written once the loss after it has come out finite: what a bad step leaves never reaches the disk.
+    pending: dict[Path, checkpoints.Checkpoint] = {}
+
+    def note(path: Path) -> None:
+        state = (network.state_dict(), mean.state, optimiser.state_dict())
+        pending[path] = checkpoints.Checkpoint(
+            step, *copy.deepcopy(state), best=best, config=checkpoints.as_plain(config)
+        )
+
+    def write_pending() -> None:
         if fabric.is_global_zero:
-            state = checkpoints.Checkpoint(
-                step, network.state_dict(), mean.state, optimiser.state_dict(), best, checkpoints.as_plain(config)
-            )
-            checkpoints.write(path, state)
+            for path, state in pending.items():
+                checkpoints.write(path, state)
+        pending.clear()
 
-    batches = Batches(config, step, fabric.global_rank, fabric.world_size)
+    batches.first = step
     saved, began, first = time.monotonic(), time.monotonic(), step
     network.train()
     for batch in loader(batches, hardware.workers):
+        # Encoders drop branches at random. Chance is tied to the step, so that a run can go on anywhere.
+        torch.manual_seed(config.optimisation.seed + 1_000_003 * step + fabric.global_rank)
         rate = learning_rate(step, config.schedule)
         for group in wrapped.param_groups:
             group["lr"] = group["initial_lr"] * rate
         loss = _loss(model, batch, config, fabric.device)
         value = float(loss.detach())
         if not math.isfinite(value):
-            raise GraphSRError(
-                f"the loss of step {step} is {value}; {last} holds the last good state (a smaller learning_rate or a "
-                "gradient clip may help)"
-            )
+            raise _bad_step(step, f"the loss is {value}", last)
+        write_pending()
         wrapped.zero_grad()
         fabric.backward(loss)
-        if config.optimisation.clip > 0:
-            torch.nn.utils.clip_grad_norm_(network.parameters(), config.optimisation.clip)
+        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), config.optimisation.clip or math.inf)
+        if not bool(torch.isfinite(norm)):
+            raise _bad_step(step, "the gradient is not finite", last)
         wrapped.step()
         step += 1
         mean.follow(network)
@@ -124,12 +139,12 @@ def train(
                 network.train()
                 if overall(scores) < best:
                     best = overall(scores)
-                    save(best_path)
-            save(last)
+                    note(best_path)
+            note(last)
             fabric.barrier()
             saved = time.monotonic()
         elif time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
-            save(last)
+            note(last)
             saved = time.monotonic()
         done = (step - first) * config.optimisation.batch * fabric.world_size
         listen(
@@ -140,8 +155,15 @@ def train(
         )  # fmt: skip
         if stop_after is not None and step - first >= stop_after:
             break
-    save(last)
+    if step > first and all(bool(torch.isfinite(p).all()) for p in network.parameters()):
+        note(last)
+        write_pending()
     return best_path
+
+
+def _bad_step(step: int, what: str, last: Path) -> GraphSRError:
+    kept = f"{last} holds the last good state" if last.exists() else "no state was worth keeping yet"
+    return GraphSRError(f"step {step}: {what}; {kept}. A smaller learning_rate or gradient clip may help")
 
 
 def _loss(model: torch.nn.Module, batch: Batch, config: Config, device: torch.device) -> torch.Tensor:
@@ -151,8 +173,8 @@ def _loss(model: torch.nn.Module, batch: Batch, config: Config, device: torch.de
     unit = _spread(source)
     try:
         found = model(guide, source)
-    except ConvergenceError as error:
-        raise GraphSRError(f"a solve in training failed: {error}") from error
+    except (ConvergenceError, InputError):  # a network gone wild predicts graphs that no solve accepts
+        return torch.full((), math.nan)
     difference = ((found - target) / unit)[known]
     if config.optimisation.loss == "l1":
         return difference.abs().mean()

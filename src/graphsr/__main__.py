@@ -1,0 +1,5 @@
+"""python -m graphsr"""
+
+from graphsr.cli import main
+
+main()

@@ -1,0 +1,97 @@
+"""Models on data sets: every figure with what made it."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphsr.data.pair import Pairs
+from graphsr.errors import InputError
+from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
+from graphsr.evaluation.protocols import Case, Protocol, cases
+from graphsr.model import Model
+from graphsr.upsampling import upsample
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One model on one data set at one factor."""
+
+    model: str
+    data: str
+    protocol: str
+    factor: float
+    unit: str
+    patches: int
+    figures: Figures
+    mse_batches_of_8: float
+    mae_batches_of_8: float
+    peak_memory_mb: float  # of the whole process so far
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """What a picture sheet shows."""
+
+    case: Case
+    target: np.ndarray
+    edges: np.ndarray | None  # (H, W) mean of the ties around each pixel
+
+
+def evaluate(
+    models: Sequence[tuple[str, Model]],
+    data: str,
+    pairs: Pairs,
+    how: Protocol,
+    factors: Sequence[float],
+    *,
+    most: int | None = None,
+    tell: Tell = lambda _: None,
+    keep: Callable[[str, float, Example], None] = lambda *_: None,
+) -> Iterator[Evaluation]:
+    """All models on the same cases; `keep` is shown every result."""
+    for factor in factors:
+        found: dict[str, list[Figures]] = {name: [] for name, _ in models}
+        unit = ""
+        for number, case in enumerate(cases(pairs, how, factor, most)):
+            unit = case.pair.unit
+            for name, model in models:
+                tell(f"{data} x{factor:g}: {case.pair.name}, patch {number + 1}, {name}")
+                began = time.perf_counter()
+                result = upsample(case.pair.guide, case.source, model=model)
+                seconds = time.perf_counter() - began
+                found[name].append(measure(case, result.target, seconds))
+                edges = None if result.edges is None else _mean_ties(result.edges.down, result.edges.right)
+                keep(name, factor, Example(case, result.target, edges))
+        for name, figures in found.items():
+            if not figures:
+                raise InputError(f"{data}: no image is large enough for the protocol {how.name!r}")
+            yield Evaluation(
+                name, data, how.name, factor, shown_unit(unit)[1], len(figures), mean(figures),
+                *published_means(figures), peak_memory_mb=_peak_memory_mb(),
+            )  # fmt: skip
+
+
+def _mean_ties(down: object, right: object) -> np.ndarray:
+    down, right = np.asarray(down), np.asarray(right)
+    total = np.zeros((right.shape[0], down.shape[1]))
+    count = np.zeros_like(total)
+    for part, ties in (
+        ((slice(None, -1), slice(None)), down), ((slice(1, None), slice(None)), down),
+        ((slice(None), slice(None, -1)), right), ((slice(None), slice(1, None)), right),
+    ):  # fmt: skip
+        total[part] += ties
+        count[part] += 1
+    return total / np.maximum(count, 1)
+
+
+def _peak_memory_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e3)

@@ -1,0 +1,149 @@
+"""Evaluation: the right figures of the right patches, and each protocol by its name."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from graphsr.cli import app
+from graphsr.data.degradation import average
+from graphsr.data.pair import Pair
+from graphsr.evaluation import tables
+from graphsr.evaluation.evaluate import evaluate
+from graphsr.evaluation.metrics import measure, published_means
+from graphsr.evaluation.protocols import Case, cases, protocol
+from graphsr.model import load
+
+
+def a_pair(size=(300, 530), unit="m", seed=0) -> Pair:
+    rng = np.random.default_rng(seed)
+    target = np.where(np.arange(size[1]) < size[1] // 2, 1.0, 3.0) + 0.1 * rng.random(size)
+    return Pair(f"pair {seed}", (255 * rng.random((*size, 3))).astype(np.uint8), target.astype(np.float32), unit)
+
+
+class TestFigures:
+    @pytest.mark.parametrize(("unit", "times"), [("m", 100.0), ("mm", 0.1), ("px", 1.0), ("", 1.0)])
+    def test_are_in_centimetres_where_the_unit_is_a_length(self, unit, times):
+        pair = a_pair((64, 64), unit)
+        case = Case(pair, average(pair.target, (8, 8)), np.ones(pair.size, bool))
+        found = measure(case, pair.target + 0.02, 0.5)
+        assert found.mae == pytest.approx(0.02 * times, rel=1e-4)
+        assert found.mse == pytest.approx((0.02 * times) ** 2, rel=1e-4)
+        assert found.rmse == pytest.approx(0.02 * times, rel=1e-4)
+        assert found.low_resolution_mse == pytest.approx((0.02 * times) ** 2, rel=1e-3)
+        assert found.seconds == 0.5
+
+    def test_count_known_pixels_only(self):
+        pair = a_pair((64, 64))
+        target = pair.target.copy()
+        target[:10] = np.nan
+        holed = Pair("holed", pair.guide, target)
+        case = Case(holed, average(target, (8, 8)), np.isfinite(target))
+        assert measure(case, np.where(np.isfinite(target), target + 1, 99), 0).mse == pytest.approx(1)
+
+    def test_tell_edges_from_the_rest(self):
+        target = np.where(np.arange(64) < 32, 1.0, 3.0)[None].repeat(64, 0).astype(np.float32)
+        pair = Pair("step", np.zeros((64, 64, 3), np.uint8), target)
+        wrong = target.copy()
+        wrong[:, 30:34] += 1  # at the edge
+        case = Case(pair, average(target, (8, 8)), np.ones((64, 64), bool))
+        found = measure(case, wrong, 0)
+        assert found.smooth_mse == 0
+        assert found.edge_mse == pytest.approx(0.5)  # 4 of the 8 columns within 4 pixels
+
+    def test_are_also_averaged_as_published(self):
+        pair = a_pair((64, 64), "")
+        case = Case(pair, average(pair.target, (8, 8)), np.ones(pair.size, bool))
+        figures = [measure(case, pair.target + n, 0) for n in range(9)]
+        first = np.mean([n**2 for n in range(8)])
+        assert published_means(figures)[0] == pytest.approx((first + 64) / 2, rel=1e-4)
+
+
+class TestProtocols:
+    def test_patches_lie_on_a_grid_and_are_averaged(self):
+        found = list(cases([a_pair()], protocol("patches"), 8, None))
+        assert [case.pair.name for case in found] == ["pair 0 at 0, 0", "pair 0 at 0, 256"]
+        assert found[0].source.shape == (32, 32)
+        np.testing.assert_allclose(found[0].source[0, 0], a_pair().target[:8, :8].mean(), rtol=1e-6)
+
+    def test_successors_take_whole_images_and_leave_out_the_border(self):
+        (case,) = cases([a_pair()], protocol("successors"), 8, None)
+        assert case.pair.size == (296, 528)
+        assert case.source.shape == (37, 66)
+        assert not case.counted[:6].any()
+        assert case.counted.sum() == 284 * 516
+
+    def test_most_pairs_are_spread_over_the_set(self):
+        pairs = [a_pair((256, 256), seed=n) for n in range(5)]
+        found = [case.pair.name.split(" at")[0] for case in cases(pairs, protocol("patches"), 8, 3)]
+        assert found == ["pair 0", "pair 2", "pair 4"]
+
+
+def test_a_perfect_source_of_factor_one_has_no_error():
+    pairs = [a_pair((256, 256))]
+    (row,) = evaluate([("bicubic", load("bicubic"))], "mine", pairs, protocol("patches"), [1.0])
+    assert row.figures.mse == 0
+    assert row.unit == "cm"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("guides", "targets"):
+        (tmp_path / "pairs" / name).mkdir(parents=True)
+    for n in range(2):
+        pair = a_pair((256, 256), seed=n)
+        Image.fromarray(pair.guide).save(tmp_path / "pairs" / "guides" / f"{n}.png")
+        np.save(tmp_path / "pairs" / "targets" / f"{n}.npy", pair.target)
+    return tmp_path
+
+
+class TestCommand:
+    def run(self, folder, *more):
+        base = ["evaluate", "--data", str(folder / "pairs"), "--split", "test", "--factor", "16"]
+        return CliRunner().invoke(app, [*base, *more])
+
+    @pytest.mark.parametrize("suffix", [".csv", ".json", ".md"])
+    def test_writes_tables(self, folder, suffix):
+        path = folder / f"table{suffix}"
+        done = self.run(folder, "--model", "colour", "--model", "bicubic", "-o", str(path))
+        assert done.exit_code == 0, done.output
+        assert "patches" in done.output
+        text = path.read_text()
+        if suffix == ".csv":
+            rows = list(csv.DictReader(text.splitlines()))
+            assert [row["model"] for row in rows] == ["colour", "bicubic"]
+        elif suffix == ".json":
+            assert json.loads(text)[0]["patches"] == 2
+        else:
+            assert "Protocol: patches" in text
+            assert text.count("| x16 |") == 2
+
+    def test_draws_a_sheet(self, folder):
+        done = self.run(folder, "--model", "colour", "--sheet", str(folder / "sheet.png"))
+        assert done.exit_code == 0, done.output
+        assert Image.open(folder / "sheet.png").size[0] > 6 * 256
+
+    @pytest.mark.parametrize(
+        ("more", "says"),
+        [
+            (["--protocol", "mine"], "protocol 'mine': unknown"),
+            (["--model", "color"], "did you mean colour"),
+            (["-o", "table.xls"], "a table is written as"),
+            (["--data", "nyuv3:here"], "did you mean nyuv2"),
+            (["--data", "nowhere"], "nowhere"),
+        ],
+    )
+    def test_mistakes_are_named(self, folder, more, says):
+        done = self.run(folder, *more)
+        assert done.exit_code == 2
+        assert says in done.output
+
+
+def test_tables_agree_on_their_columns():
+    rows = list(evaluate([("bicubic", load("bicubic"))], "mine", [a_pair((256, 256))], protocol("patches"), [4.0]))
+    assert len(tables.cells(rows[0])) == len(tables.HEADINGS)

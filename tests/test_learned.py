@@ -1,0 +1,112 @@
+"""GraphSR: the learned model as a module, whatever the size, the factor and the units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from graphsr import Sampling
+from graphsr.errors import InputError
+from graphsr.learned import Architecture, GraphSR
+
+SMALL = Architecture(
+    extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3, sharp=True,
+    guess=True, offsets=True, hints=True,
+)  # fmt: skip
+FORMS = {
+    "paper": replace(SMALL, guess=False, offsets=False, hints=False, sharp=False),
+    "guess": replace(SMALL, offsets=False),
+    "offsets": replace(SMALL, guess=False),
+    "all": SMALL,
+}
+
+
+def model(how: Architecture = SMALL) -> GraphSR:
+    torch.manual_seed(0)
+    return GraphSR(how).eval()
+
+
+def images(*shape: int, seed: int = 1) -> torch.Tensor:
+    return torch.rand(shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("how", FORMS.values(), ids=FORMS)
+class TestForms:
+    @pytest.mark.parametrize(
+        ("size", "source_size"), [((40, 48), (10, 12)), ((37, 51), (9, 8)), ((30, 45), (4, 6)), ((33, 33), (33, 33))]
+    )
+    def test_any_size_and_factor(self, how, size, source_size):
+        with torch.no_grad():
+            target = model(how)(images(1, 3, *size), images(1, 1, *source_size, seed=2))
+        assert target.shape == (1, 1, *size)
+        assert bool(torch.isfinite(target).all())
+
+    def test_gradients_reach_every_parameter_that_is_run(self, how):
+        network = model(how).train()
+        target = network(images(2, 3, 64, 64), images(2, 1, 8, 8, seed=2))
+        target.square().mean().backward()
+        idle = [name for name, p in network.named_parameters() if p.grad is None or not bool(p.grad.abs().sum() > 0)]
+        assert not [name for name in idle if "decoder" in name or "head" in name or name.startswith("log_")]
+
+    def test_the_target_averages_back_to_the_source(self, how):
+        source = images(1, 1, 8, 8, seed=2)
+        with torch.no_grad():
+            target = model(how)(images(1, 3, 64, 64), source)
+        back = Sampling((64, 64), (8, 8))(target)
+        # At lambda 1e-3 the data term is a thousand times stronger than the graph; measured 1e-4 at the most.
+        assert float((back - source).square().mean().sqrt()) < 1e-2 * float(source.std())
+
+
+class TestUnits:
+    def test_the_target_has_the_units_of_the_source(self):
+        network, guide, source = model(), images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
+        with torch.no_grad():
+            plain, scaled = network(guide, source), network(guide, 1000 * source - 300)
+        # The solves stop at 1e-4 of the standard deviation.
+        torch.testing.assert_close(scaled, 1000 * plain - 300, rtol=0, atol=0.3)
+
+    def test_brightness_and_bit_depth_of_the_guide_do_not_matter(self):
+        network, guide, source = model(), images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
+        with torch.no_grad():
+            torch.testing.assert_close(network(guide, source), network(65535 * guide, source), rtol=0, atol=1e-3)
+
+    def test_a_constant_source_gives_a_constant_target(self):
+        with torch.no_grad():
+            target = model(replace(SMALL, guess=False, offsets=False))(
+                images(1, 3, 40, 40), torch.full((1, 1, 10, 10), 7.0)
+            )
+        torch.testing.assert_close(target, torch.full_like(target, 7.0))
+
+
+class TestChannels:
+    @pytest.mark.parametrize("channels", [1, 2, 3, 5])
+    def test_guides_of_any_number_of_channels(self, channels):
+        with torch.no_grad():
+            target = model()(images(1, channels, 40, 40), images(1, 1, 10, 10, seed=2))
+        assert bool(torch.isfinite(target).all())
+
+    def test_channels_of_a_source_share_one_graph(self):
+        with torch.no_grad():
+            target, edges, _ = model().run(images(2, 3, 40, 40), images(2, 3, 10, 10, seed=2))
+        assert target.shape == (2, 3, 40, 40)
+        assert edges.down.shape == (2, 39, 40)
+
+    def test_missing_pixels_are_filled(self):
+        source = images(1, 1, 10, 10, seed=2)
+        source[..., 3:6, 3:6] = torch.nan
+        with torch.no_grad():
+            target = model()(images(1, 3, 40, 40), source)
+        assert bool(torch.isfinite(target).all())
+
+    def test_exact_fidelity(self):
+        source = images(1, 1, 10, 10, seed=2)
+        with torch.no_grad():
+            target = model().run(images(1, 3, 40, 40), source, exact=True)[0]
+        torch.testing.assert_close(Sampling((40, 40), (10, 10))(target.double()).float(), source, rtol=0, atol=2e-6)
+
+
+def test_an_unknown_extractor_suggests_the_nearest():
+    with pytest.raises(InputError, match="did you mean unet-lite"):
+        GraphSR(Architecture(extractor="unet-lite"))
