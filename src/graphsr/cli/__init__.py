@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli import benchmark, demo, evaluate, train, upsample, warm_up
+from graphsr.cli import benchmark, demo, evaluate, export, train, upsample, warm_up
 from graphsr.cli.errors import ReportingGroup
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command()(upsample.upsample)
 app.command()(demo.demo)
 app.command()(train.train)
+app.command()(export.export)
 app.command()(evaluate.evaluate)
 app.add_typer(benchmark.app, name="benchmark")
 app.command(name="warm-up")(warm_up.warm_up)

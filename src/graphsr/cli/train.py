@@ -77,6 +77,7 @@ class _listener:
             self.log.add_scalar(f"{score.name}/x{score.factor:g}", score.ratio, progress.step)
         if progress.scores:
             self.log.add_scalar("validation", overall(progress.scores), progress.step)
+            self.log.add_image("results", progress.picture, progress.step, dataformats="HWC")
             parts = ", ".join(f"{s.name} x{s.factor:g} {s.ratio:.3f}" for s in progress.scores)
             messages.print(
                 f"step {progress.step}: {told}; squared error against bicubic {overall(progress.scores):.3f} ({parts})"

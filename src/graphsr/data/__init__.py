@@ -30,6 +30,10 @@ _KINDS: dict[str, Callable[[Path, str], PairList]] = {
 }
 
 
+_SPLITS = ("train", "val", "test")
+_WITHOUT_TEST = ("hci", "middlebury-views", "synthetic")
+
+
 def kinds() -> list[str]:
     """The data sets `open_pairs` knows."""
     return sorted(_KINDS)
@@ -41,4 +45,8 @@ def open_pairs(kind: str, root: Path | str, split: str) -> PairList:
         near = get_close_matches(kind, kinds(), n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(kinds())}"
         raise InputError(f"no kind of data set is called {kind!r}: {hint}")
+    if split not in _SPLITS:
+        raise InputError(f"no split is called {split!r}: use one of {', '.join(_SPLITS)}")
+    if split == "test" and kind in _WITHOUT_TEST:
+        raise InputError(f"{kind} has no split 'test': use 'train' or 'val'")
     return _KINDS[kind](Path(root), split)

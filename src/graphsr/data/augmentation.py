@@ -70,7 +70,8 @@ def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.G
     guide, target = patch.guide, patch.target
     if halved:
         guide = guide.reshape(wanted[0], 2, wanted[1], 2, -1).mean((1, 3)).round().astype(np.uint8)
-        target = target[::2, ::2]  # a mean would invent depths between front and back
+        # A mean would invent depths between front and back; any one of the four pixels will do.
+        target = target[int(rng.integers(2)) :: 2, int(rng.integers(2)) :: 2]
     if wanted != size or (size[0] == size[1] and rng.random() < how.turn):
         guide, target = np.swapaxes(guide, 0, 1), target.T
     if rng.random() < how.flip:

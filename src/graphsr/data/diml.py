@@ -23,8 +23,6 @@ class DIML(PairList):
     """ROOT/npy, if there is such a folder, else ROOT/train/HR/SCENE and ROOT/test/HR/SCENE."""
 
     def __init__(self, root: Path, split: str) -> None:
-        if split not in ("train", "val", "test"):
-            raise InputError(f"DIML has the splits train, val and test, not {split!r}")
         packed = (folder(root, "DIML: train/HR, test/HR, or npy") / "npy").is_dir()
         self.pairs: PairList = Packed(root / "npy", split) if packed else Raw(root, split)
 

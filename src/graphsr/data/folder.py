@@ -27,8 +27,6 @@ class Folder(PairList):
     """
 
     def __init__(self, root: Path, split: str) -> None:
-        if split not in _SPLITS:
-            raise InputError(f"a folder of pairs has the splits {', '.join(_SPLITS)}, not {split!r}")
         folder(root, "guides/ and targets/, or train/, val/ and test/ with these")
         apart = any((root / name).is_dir() for name in _SPLITS)
         self.root = root / split if apart else root

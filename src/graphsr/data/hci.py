@@ -22,6 +22,10 @@ class HCI(PairList):
         if not self.scenes:
             raise InputError(f"{root}: no HCI scenes of split {split!r}; expected SCENE/color.png, SCENE/disparity.pfm")
 
+        for scene in self.scenes:
+            if not (scene / "color.png").exists():
+                raise InputError(f"{scene / 'color.png'}: no such file, but its disparity.pfm is there")
+
     def __len__(self) -> int:
         return len(self.scenes)
 

@@ -26,7 +26,7 @@ def read_map(path: Path) -> np.ndarray:
     """(H, W) float32, as stored"""
     image = io.read(path)
     values = np.asarray(image.array, dtype=np.float32).reshape(*image.size, -1)
-    if not (values == values[..., :1]).all():  # some grey maps are stored as RGB
+    if values.shape[2] > 1 and not (values == values[..., :1]).all():  # some grey maps are stored as RGB
         raise InputError(f"{path}: has {image.channels} different channels; a map of one channel was expected")
     return np.ascontiguousarray(values[..., 0])
 

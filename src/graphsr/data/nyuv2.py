@@ -54,10 +54,8 @@ class NYUv2(PairList):
 
 
 def _opened(path: Path) -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(f"{path}: reading it needs one more package: pip install h5py") from error
+    import h5py  # only here: the other kinds do without
+
     try:
         return h5py.File(path, "r")
     except FileNotFoundError:

@@ -13,6 +13,7 @@ import torch
 
 from graphsr.errors import ConvergenceError, GraphSRError, InputError
 from graphsr.learned import GraphSR
+from graphsr.pictures import Picture
 from graphsr.training import checkpoint as checkpoints
 from graphsr.training.config import Config, Schedule
 from graphsr.training.stream import Batch, Batches, loader, open_sets
@@ -31,6 +32,7 @@ class Progress:
     learning_rate: float
     samples_a_second: float
     scores: tuple[Score, ...] = ()  # after a validation
+    picture: Picture | None = None  # of some results, then too
 
 
 Listen = Callable[[Progress], None]
@@ -133,10 +135,11 @@ def train(
         step += 1
         mean.follow(network)
         scores: tuple[Score, ...] = ()
+        picture = None
         if step % config.validation.every == 0 or step == config.optimisation.steps:
             if judge is not None:
-                scores = tuple(judge.scores(mean.model(network)))
-                network.train()
+                judged = mean.model(network)
+                scores, picture = tuple(judge.scores(judged)), judge.picture(judged)
                 if overall(scores) < best:
                     best = overall(scores)
                     note(best_path)
@@ -150,7 +153,7 @@ def train(
         listen(
             Progress(
                 step, config.optimisation.steps, value, config.optimisation.learning_rate * rate,
-                done / (time.monotonic() - began), scores,
+                done / (time.monotonic() - began), scores, picture,
             )
         )  # fmt: skip
         if stop_after is not None and step - first >= stop_after:

@@ -12,8 +12,13 @@ from graphsr.data import PairList
 from graphsr.data.augmentation import centre_patch
 from graphsr.data.degradation import average
 from graphsr.data.pair import Pair
+from graphsr.evaluation.evaluate import Example
+from graphsr.evaluation.example_sheet import example_sheet
+from graphsr.evaluation.protocols import Case
 from graphsr.model import Model
+from graphsr.pictures import Picture
 from graphsr.sampling import interpolate_source
+from graphsr.upsampling import upsample
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,17 @@ class Judge:
             numbers = np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).round().astype(int))
             self.patches[name] = [centre_patch(pairs[int(n)], (size, size)) for n in numbers]
 
+    def picture(self, model: Model) -> Picture:
+        """One patch of each data set at the middle factor, to look at."""
+        factor = self.factors[len(self.factors) // 2]
+        examples = []
+        for patches in self.patches.values():
+            patch = patches[0]
+            source = _source(patch, factor)
+            result = upsample(patch.guide, source, model=model)
+            examples.append(Example(Case(patch, source, np.isfinite(patch.target)), result.target, None))
+        return example_sheet(examples, f"x{factor:g}")
+
     def scores(self, model: Model) -> list[Score]:
         return [
             _score(model, name, factor, patches) for name, patches in self.patches.items() for factor in self.factors
@@ -52,15 +68,17 @@ def overall(scores: Sequence[Score]) -> float:
     return float(np.exp(np.mean([np.log(score.ratio) for score in scores])))
 
 
+def _source(patch: Pair, factor: float) -> np.ndarray:
+    return average(patch.target, (round(patch.size[0] / factor), round(patch.size[1] / factor)))
+
+
 def _score(model: Model, name: str, factor: float, patches: Sequence[Pair]) -> Score:
     errors: list[float] = []
     bicubic_errors: list[float] = []
     with torch.no_grad():
         for patch in patches:
             size = patch.size
-            source = torch.from_numpy(average(patch.target, (round(size[0] / factor), round(size[1] / factor))))[
-                None, None
-            ]
+            source = torch.from_numpy(_source(patch, factor))[None, None]
             guide = torch.tensor(patch.guide).permute(2, 0, 1)[None].float() / 255
             truth = torch.tensor(patch.target)
             known = torch.isfinite(truth)
