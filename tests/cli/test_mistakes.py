@@ -133,7 +133,9 @@ def test_brackets_in_a_name_are_no_markup(run: Run, pair: Pair) -> None:
 
 
 def graphsr_process(*arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", "from graphsr.cli import main; main()", *map(str, arguments)]
+    # A program started in the background inherits that interrupts are ignored.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{heed}; from graphsr.cli import main; main()", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -6,14 +6,15 @@ import copy
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 
 from graphsr.errors import ConvergenceError, GraphSRError, InputError
-from graphsr.learned import GraphSR
+from graphsr.learned import Architecture, GraphSR
 from graphsr.pictures import Picture
+from graphsr.settings import build
 from graphsr.training import checkpoint as checkpoints
 from graphsr.training.config import Config, Schedule
 from graphsr.training.stream import Batch, Batches, loader, open_sets
@@ -263,7 +264,8 @@ def _judge(config: Config) -> Judge:
 
 
 def _same_model(config: Config, earlier: checkpoints.Checkpoint, path: Path) -> None:
-    now, before = checkpoints.as_plain(config)["model"], earlier.config["model"]
-    changed = [f"{key} = {before.get(key)!r}, now {now[key]!r}" for key in now if now[key] != before.get(key)]
+    # Through the dataclass, so that settings that did not exist yet have their defaults.
+    now, before = asdict(config.model), asdict(build(Architecture, earlier.config["model"], str(path)))
+    changed = [f"{key} = {before[key]!r}, now {now[key]!r}" for key in now if now[key] != before[key]]
     if changed:
         raise InputError(f"{path}: is of another model ({'; '.join(changed)}); choose another folder to begin anew")
