@@ -14,7 +14,6 @@ from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
 from graphsr.graph import FLOOR, Edges, affinity
 from graphsr.model import Model, standardised
-from graphsr.published_interpolation import interpolate_published
 from graphsr.sampling import interpolate_source
 from graphsr.solver import SolveReport, solve_with_report
 
@@ -63,11 +62,16 @@ class GraphSR(Model):
     """The learned model as an nn.Module: guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W).
 
     Guide and source are scaled per image, so units, bit depth and brightness do not matter. A guide of one channel is
-    read as grey; of more than three, the first three are read. NaN in the source is missing.
+    read as grey; of more than three, the first three are read. NaN in the source is missing. The gradient with respect
+    to the source takes that scaling as constant.
     """
 
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
         super().__init__()
+        if architecture.extractor == "colour" and architecture.extras:
+            raise InputError("GraphSR: the extractor 'colour' predicts nothing; leave guess and offsets out")
+        if not (architecture.first_lambda > 0 and architecture.first_mu > 0):
+            raise InputError("GraphSR: first_lambda and first_mu must be positive")
         self.architecture = architecture
         self.rtol = 1e-4
         self.log_lambda = nn.Parameter(torch.tensor([math.log(architecture.first_lambda)]))
@@ -80,6 +84,10 @@ class GraphSR(Model):
             decoder_channels=architecture.decoder_channels,
             sharp=architecture.sharp,
         )
+
+    def bytes_per_pixel(self, channels: int) -> int:
+        # Channels go through the network together. Measured with the bundled model; wider decoders take more.
+        return super().bytes_per_pixel(channels) + 640 * channels
 
     def forward(
         self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None
@@ -120,6 +128,8 @@ class GraphSR(Model):
         batch, channels = source.shape[:2]
         size = (guide.shape[-2], guide.shape[-1])
         if how.published:
+            from graphsr.published_interpolation import interpolate_published
+
             interpolated = interpolate_published(source, size, known)
             colours = _imagenet_scaled(_three_channels(guide))
         else:
@@ -147,15 +157,16 @@ class GraphSR(Model):
 
 
 def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation of the known pixels, (B, K, 1, 1); 1 where all are equal."""
+    """Mean and standard deviation of the known pixels, (B, K, 1, 1); next to nothing where all are equal."""
     values = torch.where(known, source, torch.zeros_like(source))
     count = known.sum((-2, -1), keepdim=True).clamp_min(1)
     mean = values.sum((-2, -1), keepdim=True) / count
     spread = (
         torch.where(known, source - mean, torch.zeros_like(source)).square().sum((-2, -1), keepdim=True) / count
     ).sqrt()
-    tiny = 1e-6 * (mean.abs() + 1e-30)
-    return mean.detach(), torch.where(spread > tiny, spread, torch.ones_like(spread)).detach()
+    # A source without relief gets a unit in which the network's guesses are nothing.
+    tiny = 1e-6 * mean.abs() + torch.finfo(source.dtype).tiny
+    return mean.detach(), torch.maximum(spread, tiny).detach()
 
 
 def _three_channels(guide: torch.Tensor) -> torch.Tensor:

@@ -21,6 +21,10 @@ from graphsr.solver import SolveReport, solve_with_report
 class Model(nn.Module):
     """What `graphsr.upsample` can run: an nn.Module with `run`."""
 
+    def bytes_per_pixel(self, channels: int) -> int:
+        """The most memory a run takes, inputs included, for each target pixel and a source of so many channels."""
+        return 160 + 48 * channels
+
     @abstractmethod
     def run(
         self,
@@ -110,11 +114,14 @@ def _bundled() -> dict[str, Path]:
 
 def models() -> list[str]:
     """The names that `graphsr.upsample(..., model=NAME)` and `graphsr.load` know."""
-    return ["default", *(name for name in _bundled() if name != "default"), *_BY_NAME]
+    from graphsr.baselines import METHODS  # which are made of what is above
+
+    compared = (method.name for method in METHODS.values() if not method.learned)
+    return ["default", *(name for name in _bundled() if name != "default"), *_BY_NAME, *compared]
 
 
 def load(model: str | os.PathLike[str]) -> Model:
-    """The model of that name, or in that file (docs/training.md)."""
+    """The model of that name, or in that file (docs/training.md); "dkn:FILE" is DKN with the weights in FILE."""
     from graphsr import model_files
 
     name = os.fspath(model)
@@ -124,8 +131,12 @@ def load(model: str | os.PathLike[str]) -> Model:
         return _BY_NAME[name]().eval()
     if name in _bundled():
         return model_files.read(_bundled()[name])
+    from graphsr.baselines import METHODS, weights
+
+    if (method := weights.load(name)) is not None:
+        return method
     if Path(name).suffix or Path(name).exists():
         return model_files.read(name)
-    near = difflib.get_close_matches(name, models(), n=2)
+    near = difflib.get_close_matches(name, {*models(), *METHODS}, n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(models())}"
     raise InputError(f"model {name!r}: no model of this name; {hint}")

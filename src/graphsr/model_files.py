@@ -82,6 +82,10 @@ def _reference(path: Path) -> GraphSR:
     except Exception as error:  # a damaged or foreign archive can raise nearly anything
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"model {path}: cannot be read as a checkpoint: {reason}") from error
+    if isinstance(content, Mapping) and {"optimiser", "config"} <= content.keys():
+        raise InputError(
+            f"model {path}: is a training checkpoint; make a model of it: graphsr export {path} model.safetensors"
+        )
     state = content.get("model", content) if isinstance(content, Mapping) else content
     if not isinstance(state, Mapping) or "log_lambda" not in state:
         raise InputError(

@@ -34,6 +34,8 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     origin = typing.get_origin(hint)
     if origin in (types.UnionType, typing.Union):
         options = typing.get_args(hint)
+        if value is None and type(None) in options:
+            return None
         for option in options:
             if option is not type(None):
                 try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,9 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges
-from graphsr.model import Model, load, models
+from graphsr.model import Model, load
 from graphsr.sampling import Sampling
 from graphsr.solver import SolveReport
-
-# What a solve and its inputs need at the most, in bytes a target pixel and channel (docs/solver.md).
-_BYTES_PER_PIXEL = 160
-_BYTES_PER_CHANNEL = 48
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class Upsampled:
     """The target with the graph it was solved on. `edges` is None for methods that have no graph."""
 
     target: np.ndarray  # (H, W) or (H, W, K) float32
-    edges: Edges | None  # down (H-1, W), right (H, W-1), numpy
+    edges: Edges | None  # down (H-1, W), right (H, W-1), tensors
     report: Report
 
 
@@ -51,7 +48,8 @@ def upsample(
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
-    guide       (H, W) or (H, W, C), any real dtype; scaled per image, so 8 bit, 16 bit and float are alike
+    guide       (H, W) or (H, W, C), any real dtype; scaled per image, so 8 bit, 16 bit and float are alike. "colour"
+                uses all its channels, the learned models the first three
     source      (h, w) or (h, w, K), any real dtype; NaN = missing. H/h and W/w need be neither integer nor equal
     model       "default", "colour", another name of graphsr.models(), a path, or a loaded model
     confidence  (h, w), 0 = missing; default 1 where the source is known
@@ -62,7 +60,7 @@ def upsample(
     guide_image, source_image = _image("guide", guide), _image("source", source)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(size, source_size)
-    _check_memory(size, source_image.shape[2])
+    _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]))
     _check_values(guide_image, source_image)
     weights = _confidence(confidence, source_size)
     known = np.isfinite(source_image)
@@ -72,20 +70,33 @@ def upsample(
         raise InputError("source: every pixel is missing; at least one must have a value")
 
     tensor = torch.from_numpy(np.ascontiguousarray(np.moveaxis(source_image, 2, 0)[None], dtype=np.float32))
-    with torch.no_grad():
+    with _judging(chosen) as device:
         target, edges, solved = chosen.run(
-            torch.from_numpy(np.ascontiguousarray(np.moveaxis(guide_image, 2, 0)[None], dtype=np.float32)),
-            tensor,
-            confidence=weights,
+            torch.from_numpy(np.ascontiguousarray(np.moveaxis(guide_image, 2, 0)[None], dtype=np.float32)).to(device),
+            tensor.to(device),
+            confidence=None if weights is None else weights.to(device),
             exact=exact,
         )
+        target = target.cpu()
         fidelity = _fidelity(target, tensor, confidence)
     result = np.moveaxis(target[0].numpy(), 0, 2)
     return Upsampled(
         target=np.ascontiguousarray(result[..., 0] if np.ndim(source) == 2 else result),
-        edges=None if edges is None else Edges(edges.down[0], edges.right[0]),
+        edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
         report=_report(solved, time.perf_counter() - began, fidelity),
     )
+
+
+@contextmanager
+def _judging(model: Model) -> Iterator[torch.device]:
+    """The model in evaluation mode and without gradients, whatever it is used for elsewhere; yields its device."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield next((p.device for p in model.parameters()), torch.device("cpu"))
+    finally:
+        model.train(training)
 
 
 def _report(solved: SolveReport | None, seconds: float, fidelity: float) -> Report:
@@ -95,6 +106,8 @@ def _report(solved: SolveReport | None, seconds: float, fidelity: float) -> Repo
 
 
 def _image(name: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):  # as rasterio reads them: masked is missing
+        values = np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan)
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
         raise InputError(f"{name}: must hold real numbers, not {array.dtype}")
@@ -126,8 +139,8 @@ def _check_values(guide: np.ndarray, source: np.ndarray) -> None:
             raise InputError(f"{name}: holds numbers beyond {largest**0.5:.0e}, too large for single precision")
 
 
-def _check_memory(size: Sequence[int], channels: int) -> None:
-    needed = size[0] * size[1] * (_BYTES_PER_PIXEL + channels * _BYTES_PER_CHANNEL)
+def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
+    needed = size[0] * size[1] * bytes_per_pixel
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -167,4 +180,4 @@ def _fidelity(target: torch.Tensor, source: torch.Tensor, confidence: np.ndarray
     return float((average - source)[known].square().mean().sqrt())
 
 
-__all__ = ["Report", "Upsampled", "models", "upsample"]
+__all__ = ["Report", "Upsampled", "upsample"]

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from graphsr.baselines import (
+    bilateral_solver,
+    dada,
+    dkn,
+    fdkn,
+    fdsr_method,
+    guided_filter,
+    joint_bilateral,
+    msg_net,
+    pixtransform,
+    pmbanet,
+    sd_filter,
+)
 from graphsr.baselines.method import Method
 
 __all__ = ["METHODS", "Method"]
 
-_ALL: tuple[Method, ...] = ()
+_ALL: tuple[Method, ...] = (
+    joint_bilateral.METHOD,
+    guided_filter.METHOD,
+    bilateral_solver.METHOD,
+    sd_filter.METHOD,
+    pixtransform.METHOD,
+    msg_net.METHOD,
+    dkn.METHOD,
+    fdkn.METHOD,
+    pmbanet.METHOD,
+    fdsr_method.METHOD,
+    dada.METHOD,
+    dada.METHOD_COLOUR,
+)
 METHODS = {method.name: method for method in _ALL}

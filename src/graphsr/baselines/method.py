@@ -56,7 +56,7 @@ class Baseline(Model):
         return (target * unit + low).reshape(batch, channels, *size), None, None
 
     def scale(self, source: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What is subtracted from the source (B, 1, h, w), and what it is divided by: to 0..1 by default. (B, 1, 1, 1)"""
+        """What is subtracted from the source (B, 1, h, w) and what it is divided by, (B, 1, 1, 1): to 0..1 here."""
         low, high = source.amin((-2, -1), keepdim=True), source.amax((-2, -1), keepdim=True)
         return low, torch.where(high > low, high - low, torch.ones_like(high))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli import benchmark, demo, evaluate, export, train, upsample, warm_up
+from graphsr.cli import benchmark, demo, evaluate, export, methods, train, upsample, warm_up
 from graphsr.cli.errors import ReportingGroup
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(demo.demo)
 app.command()(train.train)
 app.command()(export.export)
 app.command()(evaluate.evaluate)
+app.command()(methods.methods)
 app.add_typer(benchmark.app, name="benchmark")
 app.command(name="warm-up")(warm_up.warm_up)
 

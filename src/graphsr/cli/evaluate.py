@@ -37,6 +37,7 @@ def evaluate(
       graphsr evaluate --data nyuv2:"NYU Depth v2" --split test --factor 4 --factor 8 -o table.md
     """
     from graphsr.data import open_pairs
+    from graphsr.errors import InputError
     from graphsr.evaluation import tables
     from graphsr.evaluation.evaluate import evaluate as run
     from graphsr.evaluation.protocols import protocol as named
@@ -49,7 +50,10 @@ def evaluate(
             check_folder(path)
     if output is not None:
         tables.check_table(output)
-    loaded = [(Path(name).stem, load(name)) for name in model]
+    stems = [Path(name).stem for name in model]
+    loaded = [(stem if stems.count(stem) == 1 else name, load(name)) for stem, name in zip(stems, model, strict=True)]
+    if len({name for name, _ in loaded}) < len(loaded):
+        raise InputError("--model: the same model is named twice")
     sets = []
     for one in data:
         kind, colon, folder = one.partition(":")

@@ -29,10 +29,15 @@ def train(
       graphsr train bundled --data pairs -o run
       graphsr train mine.toml -o run
     """
+    from graphsr.errors import InputError
     from graphsr.training.config import read_config
     from graphsr.training.loop import Hardware
     from graphsr.training.loop import train as run
 
+    try:
+        import tensorboard  # noqa: F401 (needed later; better to know now)
+    except ImportError as error:
+        raise InputError("training needs more packages: pip install 'graphsr[train]'") from error
     settings = read_config(config)
     if data is not None:
         settings = replace(settings, data=replace(settings.data, root=data))

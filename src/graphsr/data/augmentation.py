@@ -32,10 +32,16 @@ class Augmentation:
 
 def draw_patch(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
     """A random patch of `size`, its staircase undone."""
+    best, most = None, 0.0
     for _ in range(_MOST_TRIES):
         patch = _draw(pair, size, how, rng)
-        if np.isfinite(patch.target).mean() >= how.least_known:
+        known = float(np.isfinite(patch.target).mean())
+        if known >= how.least_known:
             return patch
+        if known > most:
+            best, most = patch, known
+    if best is not None:  # one pair with many holes must not end a training
+        return best
     raise InputError(
         f"{pair.name}: {_MOST_TRIES} patches of {size[0]} x {size[1]} had less than {how.least_known:.0%} known pixels"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -93,5 +92,9 @@ def _mean_ties(down: object, right: object) -> np.ndarray:
 
 
 def _peak_memory_mb() -> float:
+    try:
+        import resource
+    except ImportError:  # not told on Windows
+        return float("nan")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphsr.evaluation.evaluate import Example
 from graphsr.evaluation.metrics import shown_unit
-from graphsr.pictures import ERRORS, Panel, Picture, Scale, as_picture, colourise, robust_range, sheet
+from graphsr.pictures import ERRORS, Panel, Picture, as_picture, colourise, robust_range, sheet
 from graphsr.pictures.preview import resized
 
 _TITLES = ("guide", "source", "truth", "prediction", "error", "edge weights")
@@ -40,6 +40,3 @@ def _row(example: Example) -> list[Panel | None]:
         Panel(colourise(error, 0.0, tenth, ERRORS), f"RMSE {rms:.3g} {unit}; white: {tenth:.2g}"),
         ties,
     ]
-
-
-__all__ = ["Scale", "example_sheet"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from graphsr.errors import ConvergenceError, InputError
 from graphsr.graph import Edges, differences
@@ -56,7 +57,8 @@ def solve(
     edges         weights (B, H-1, W) and (B, H, W-1), positive
     source        (B, K, h, w) float32 or float64; NaN = missing
     size          (H, W), at least (h, w); the factor may be any number and differ per axis
-    confidence    (B, 1 or K, h, w), 0 = missing; default 1
+    confidence    (B, 1 or K, h, w), 0 = missing; default 1. Its gradient comes from the misfit, which below lambda
+                  1e-4 is mostly rounding in single precision
     offsets       differences y_p - y_q to prefer along the edges, shaped like edges or with a channel axis
     prior         (B, K, H, W) a guess z; default the interpolated source, if a weight is given
     prior_weight  its weight t: a number or (B, H, W)
@@ -88,6 +90,8 @@ def solve_with_report(
 ) -> tuple[torch.Tensor, SolveReport]:
     """`solve`, and how it went."""
     began = time.perf_counter()
+    if source.device.type == "mps":  # which has no double precision
+        return _on_cpu(edges, source, size, confidence, offsets, prior, prior_weight, exact, start, rtol)
     if not 0 < rtol < 1:
         raise InputError(f"solve: rtol must lie between 0 and 1, not {rtol}")
     if path not in ("auto", "fused", "plain"):
@@ -121,6 +125,30 @@ def solve_with_report(
         error = error.clamp_min(0.5 * torch.finfo(source.dtype).eps)
     _demand("the solve", error, rtol, iterations)
     return target.to(source.dtype), SolveReport(int(iterations), float(error), time.perf_counter() - began)
+
+
+def _on_cpu(
+    edges: Edges,
+    source: torch.Tensor,
+    size: tuple[int, int],
+    confidence: torch.Tensor | None,
+    offsets: Edges | None,
+    prior: torch.Tensor | None,
+    prior_weight: torch.Tensor | float | None,
+    exact: bool,
+    start: torch.Tensor | None,
+    rtol: float,
+) -> tuple[torch.Tensor, SolveReport]:
+    def moved(value: Any) -> Any:
+        if isinstance(value, Edges):
+            return Edges(value.down.cpu(), value.right.cpu())
+        return value.cpu() if isinstance(value, torch.Tensor) else value
+
+    target, report = solve_with_report(
+        moved(edges), source.cpu(), size, confidence=moved(confidence), offsets=moved(offsets), prior=moved(prior),
+        prior_weight=moved(prior_weight), exact=exact, start=moved(start), rtol=rtol,
+    )  # fmt: skip
+    return target.to(source.device), report
 
 
 def _contrast(edges: Edges) -> float:
@@ -176,7 +204,7 @@ class _Solve(torch.autograd.Function):
         count = known.sum((-2, -1), keepdim=True)
         mean = (source * known).sum((-2, -1), keepdim=True) / count
         spread = (((source - mean) * known).square().sum((-2, -1), keepdim=True) / count).sqrt()
-        tiny = torch.finfo(source.dtype).eps * (mean.abs() + 1)
+        tiny = torch.finfo(source.dtype).eps * mean.abs() + torch.finfo(source.dtype).tiny
         unit = torch.where(spread > tiny, spread, torch.ones_like(spread))
         push = source.new_zeros(0)
         if bool((ground > 0).any()):
@@ -199,6 +227,7 @@ class _Solve(torch.autograd.Function):
         return target, most, worst
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
         down, right, source, confidence, offset_down, offset_right, prior, ground, target = ctx.saved_tensors
         settings: _Settings = ctx.settings

@@ -61,7 +61,7 @@ def iterate(lattice, cells, x, r, tolerance, relative, most, rounding, slowest, 
                 if not (new_gamma > 0 and delta > 0):
                     # Nothing is left to do, or nothing that rounding can tell: the last estimate stands.
                     active[k] = False
-                    if n == 0:
+                    if n == 0 and new_gamma == new_gamma and delta == delta:
                         error[k] = 0.0
                     continue
                 beta[k] = new_gamma / gamma[k] if n > 0 else 0.0

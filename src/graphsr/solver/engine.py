@@ -54,7 +54,7 @@ class FusedEngine:
         self.groups: list[tuple[int, slice, fused.Prepared]] = []
         down, right = (e.detach().contiguous().numpy() for e in (problem.edges.down, problem.edges.right))
         ground = problem.ground.detach().contiguous().numpy()
-        confidence = problem.confidence.detach().numpy()
+        confidence = problem.confidence.detach().contiguous().numpy()
         for image in range(down.shape[0]):
             shared = confidence.shape[1] == 1
             for k in range(1 if shared else channels):
@@ -77,7 +77,7 @@ class FusedEngine:
         target = start.detach().contiguous()
         iterations = torch.zeros(target.shape[:2], dtype=torch.int64)
         error = torch.zeros(target.shape[:2], dtype=torch.float64)
-        sources = source.detach().double().numpy()
+        sources = source.detach().double().contiguous().numpy()
         pushes = push.detach().contiguous().numpy()
         for image, channels, prepared in self.groups:
             pushed = pushes[image, channels] if pushes.size else np.empty((0, 0, 0), pushes.dtype)

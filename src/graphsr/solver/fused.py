@@ -138,6 +138,8 @@ def minimise(
         settled = not delicate or bool((drift <= bound).all())
         if (reached and settled) or total.max() >= most:
             break
+    if not settled:
+        error = np.maximum(error, drift)
     if exact:
         for k in range(channels):
             fine.misfit(cells, source[k], x[k], misfit)

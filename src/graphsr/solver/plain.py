@@ -203,6 +203,7 @@ def minimise(
         if n % _LOOK_EVERY == 0 or n == most or not bool(moving.any()):
             going = iterations == 0  # nothing more is done, or estimated, for what has come to an end
             error = torch.where(going, _errors(lengths, alphas, betas), error)
+            error = torch.where(torch.isnan(new_gamma + delta).cpu(), torch.inf, error)
             rms = (_dot(x, x) / pixels).sqrt().cpu()
             bound = tolerance * rms if relative else torch.full_like(rms, tolerance)
             lost = (lengths[-1] <= torch.finfo(x.dtype).eps * travelled).cpu()

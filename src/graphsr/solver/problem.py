@@ -59,6 +59,9 @@ def check_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple
         raise InputError(f"solve: source must be float32 or float64, not {source.dtype}")
     if bool(torch.isinf(source).any()):
         raise InputError("solve: source holds infinity; missing source pixels are NaN (or have confidence 0)")
+    largest = torch.finfo(source.dtype).max ** 0.5  # room for squares
+    if bool((source.abs() > largest).any()):
+        raise InputError(f"solve: source holds numbers beyond {largest:.0e}, too large for {source.dtype}")
     known = torch.isfinite(source)
     confidence = torch.ones_like(source[:, :1]) if confidence is None else _as_confidence(confidence, source)
     if not bool(known.all()):
@@ -85,7 +88,11 @@ def _as_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tens
         raise InputError("solve: confidence holds NaN or infinity; use 0 for missing source pixels")
     if bool((confidence < 0).any()):
         raise InputError("solve: confidence holds negative values; it must be 0 (missing) or positive")
-    return confidence.to(source.dtype)
+    confidence = confidence.to(source.dtype)
+    if not bool(torch.isfinite(confidence).all()):
+        raise InputError(f"solve: confidence holds numbers too large for {source.dtype}")
+    # The reciprocal of anything smaller is infinite.
+    return torch.where(confidence < 1 / torch.finfo(source.dtype).max ** 0.5, torch.zeros_like(confidence), confidence)
 
 
 def check_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:

@@ -62,6 +62,8 @@ class Optimisation:
 
 @dataclass(frozen=True)
 class Validation:
+    """How the model is judged on the way. Without sets it is not, and the last state is all there is."""
+
     every: int = 1000  # steps
     factors: tuple[float, ...] = (4.0, 8.0, 16.0)
     pairs: int = 16  # of each data set, at most
@@ -113,5 +115,8 @@ def _check(config: Config, path: str) -> None:
     for name, value in (("steps", how.steps), ("batch", how.batch), ("learning_rate", how.learning_rate)):
         if value <= 0:
             raise InputError(f"{path}: optimisation.{name} must be positive, not {value}")
+    watched = config.validation
+    if watched.sets and (watched.every < 1 or watched.pairs < 1 or not watched.factors or min(watched.factors) < 1):
+        raise InputError(f"{path}: validation needs every and pairs of at least 1, and factors of at least 1")
     if not 1 <= config.factors.least <= config.factors.most:
         raise InputError(f"{path}: factors must be at least 1, and `least` not above `most`")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -57,20 +60,11 @@ def train(
 ) -> Path:
     """Train until config.optimisation.steps, going on from folder/last.ckpt if there is one.
 
-    Returns the path of the best checkpoint. `stop_after` ends the run early, after that many steps of this call.
+    Returns the path of the best checkpoint, or of the last if nothing was validated. `stop_after` ends the run early,
+    after that many steps of this call, and so does an interrupt (Ctrl-C), after the step it meets.
     """
-    import lightning_fabric as lightning
-    from lightning_fabric.strategies import DDPStrategy
-
     hardware = hardware or Hardware()
-    several = hardware.devices > 1
-    fabric = lightning.Fabric(
-        accelerator=hardware.accelerator,
-        devices=hardware.devices,
-        precision=hardware.precision,  # type: ignore[arg-type]
-        # Some published encoders carry parameters that no output depends on.
-        strategy=DDPStrategy(find_unused_parameters=True) if several else "auto",
-    )
+    fabric = _fabric(hardware)
     fabric.launch()
     fabric.seed_everything(config.optimisation.seed, workers=False, verbose=False)
     judge = _judge(config) if fabric.is_global_zero else None
@@ -96,7 +90,10 @@ def train(
             group.update(setting)
         step, best = earlier.step, earlier.best
     model, wrapped = fabric.setup(network, optimiser)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder: {error.strerror}") from error
 
     # A state is written once the loss after it has come out finite: what a bad step leaves never reaches the disk.
     pending: dict[Path, checkpoints.Checkpoint] = {}
@@ -116,53 +113,86 @@ def train(
     batches.first = step
     saved, began, first = time.monotonic(), time.monotonic(), step
     network.train()
-    for batch in loader(batches, hardware.workers):
-        # Encoders drop branches at random. Chance is tied to the step, so that a run can go on anywhere.
-        torch.manual_seed(config.optimisation.seed + 1_000_003 * step + fabric.global_rank)
-        rate = learning_rate(step, config.schedule)
-        for group in wrapped.param_groups:
-            group["lr"] = group["initial_lr"] * rate
-        loss = _loss(model, batch, config, fabric.device)
-        value = float(loss.detach())
-        if not math.isfinite(value):
-            raise _bad_step(step, f"the loss is {value}", last)
-        write_pending()
-        wrapped.zero_grad()
-        fabric.backward(loss)
-        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), config.optimisation.clip or math.inf)
-        if not bool(torch.isfinite(norm)):
-            raise _bad_step(step, "the gradient is not finite", last)
-        wrapped.step()
-        step += 1
-        mean.follow(network)
-        scores: tuple[Score, ...] = ()
-        picture = None
-        if step % config.validation.every == 0 or step == config.optimisation.steps:
-            if judge is not None:
-                judged = mean.model(network)
-                scores, picture = tuple(judge.scores(judged)), judge.picture(judged)
-                if overall(scores) < best:
-                    best = overall(scores)
-                    note(best_path)
-            note(last)
-            fabric.barrier()
-            saved = time.monotonic()
-        elif time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
-            note(last)
-            saved = time.monotonic()
-        done = (step - first) * config.optimisation.batch * fabric.world_size
-        listen(
-            Progress(
-                step, config.optimisation.steps, value, config.optimisation.learning_rate * rate,
-                done / (time.monotonic() - began), scores, picture,
-            )
-        )  # fmt: skip
-        if stop_after is not None and step - first >= stop_after:
-            break
+    stopping = _Stopping()
+    with stopping:
+        for batch in loader(batches, hardware.workers):
+            # Encoders drop branches at random. Chance is tied to the step, so that a run can go on anywhere.
+            torch.manual_seed(config.optimisation.seed + 1_000_003 * step + fabric.global_rank)
+            rate = learning_rate(step, config.schedule)
+            for group in wrapped.param_groups:
+                group["lr"] = group["initial_lr"] * rate
+            if isinstance(batch, GraphSRError):
+                raise batch
+            try:
+                loss = _loss(model, batch, config, fabric.device)
+            except (ConvergenceError, InputError) as error:  # a network gone wild predicts graphs that no solve accepts
+                raise _bad_step(step, str(error), last) from error
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                raise _bad_step(step, f"the loss is {value}", last)
+            write_pending()
+            wrapped.zero_grad()
+            fabric.backward(loss)
+            norm = torch.nn.utils.clip_grad_norm_(network.parameters(), config.optimisation.clip or math.inf)
+            if not bool(torch.isfinite(norm)):
+                raise _bad_step(step, "the gradient is not finite", last)
+            wrapped.step()
+            step += 1
+            mean.follow(network)
+            scores: tuple[Score, ...] = ()
+            picture = None
+            if config.validation.sets and (step % config.validation.every == 0 or step == config.optimisation.steps):
+                if judge is not None:
+                    judged = mean.model(network)
+                    scores, picture = tuple(judge.scores(judged)), judge.picture(judged)
+                    if overall(scores) < best:
+                        best = overall(scores)
+                        note(best_path)
+                note(last)
+                fabric.barrier()
+                saved = time.monotonic()
+            elif time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+                note(last)
+                saved = time.monotonic()
+            done = (step - first) * config.optimisation.batch * fabric.world_size
+            report = (
+                Progress(
+                    step, config.optimisation.steps, value, config.optimisation.learning_rate * rate,
+                    done / (time.monotonic() - began), scores, picture,
+                )
+            )  # fmt: skip
+            if fabric.is_global_zero:
+                listen(report)
+            if stopping.asked or (stop_after is not None and step - first >= stop_after):
+                break
     if step > first and all(bool(torch.isfinite(p).all()) for p in network.parameters()):
         note(last)
         write_pending()
-    return best_path
+    if stopping.asked:
+        raise KeyboardInterrupt
+    return best_path if best_path.exists() else last
+
+
+class _Stopping:
+    """Turns an interrupt into a wish to stop after the step."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> _Stopping:
+        self.before = None
+        if threading.current_thread() is threading.main_thread():  # only there can it be heard
+            self.before = signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def _hear(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt  # asked twice: at once
+        self.asked = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
 
 
 def _bad_step(step: int, what: str, last: Path) -> GraphSRError:
@@ -170,15 +200,31 @@ def _bad_step(step: int, what: str, last: Path) -> GraphSRError:
     return GraphSRError(f"step {step}: {what}; {kept}. A smaller learning_rate or gradient clip may help")
 
 
+def _fabric(hardware: Hardware) -> Any:
+    try:
+        import lightning_fabric as lightning
+        from lightning_fabric.strategies import DDPStrategy
+    except ImportError as error:
+        raise InputError("training needs more packages: pip install 'graphsr[train]'") from error
+    # Some published encoders carry parameters that no output depends on.
+    strategy = DDPStrategy(find_unused_parameters=True) if hardware.devices > 1 else "auto"
+    try:
+        return lightning.Fabric(
+            accelerator=hardware.accelerator,
+            devices=hardware.devices,
+            precision=hardware.precision,  # type: ignore[arg-type]
+            strategy=strategy,
+        )
+    except (RuntimeError, ValueError) as error:
+        raise InputError(f"accelerator {hardware.accelerator!r}, {hardware.devices} devices: {error}") from error
+
+
 def _loss(model: torch.nn.Module, batch: Batch, config: Config, device: torch.device) -> torch.Tensor:
     """Over the known pixels, in standard deviations of each source, so that every sample counts alike."""
     guide, source, target = (x.to(device) for x in (batch.guide, batch.source, batch.target))
     known = torch.isfinite(target)
     unit = _spread(source)
-    try:
-        found = model(guide, source)
-    except (ConvergenceError, InputError):  # a network gone wild predicts graphs that no solve accepts
-        return torch.full((), math.nan)
+    found = model(guide, source)
     difference = ((found - target) / unit)[known]
     if config.optimisation.loss == "l1":
         return difference.abs().mean()
@@ -210,14 +256,12 @@ def learning_rate(step: int, how: Schedule) -> float:
 def _optimiser(network: GraphSR, config: Config) -> torch.optim.Adam:
     how = config.optimisation
     encoder = getattr(network.feature_extractor, "encoder", None)
-    slow = set() if encoder is None else set(encoder.parameters())
-    groups = [
-        {"params": [p for p in network.parameters() if p not in slow], "initial_lr": how.learning_rate},
-        {"params": list(slow), "initial_lr": how.encoder_learning_rate or how.learning_rate},
-    ]
-    if encoder is not None:
-        groups[1]["params"] = list(encoder.parameters())
-    groups = [group for group in groups if group["params"]]
+    slow = [] if encoder is None else list(encoder.parameters())
+    others = [p for p in network.parameters() if all(p is not one for one in slow)]
+    rate = how.learning_rate if how.encoder_learning_rate is None else how.encoder_learning_rate
+    groups = [{"params": others, "initial_lr": how.learning_rate}]
+    if slow:
+        groups.append({"params": slow, "initial_lr": rate})
     return torch.optim.Adam(groups, lr=how.learning_rate, weight_decay=how.weight_decay)
 
 
@@ -226,14 +270,15 @@ class RunningMean:
 
     def __init__(self, network: GraphSR, decay: float) -> None:
         self.decay = decay
-        self.count = 0
         self.state: dict[str, torch.Tensor] = {}
         if decay > 0:
             self.state = {name: value.detach().clone() for name, value in network.state_dict().items()}
             self.state["count"] = torch.zeros((), dtype=torch.int64)
 
     def load(self, state: dict[str, torch.Tensor]) -> None:
-        self.state = dict(state)
+        """Go on from an earlier mean; without one, a mean that is wanted now begins with the weights."""
+        if state and self.decay > 0:
+            self.state = dict(state)
 
     def follow(self, network: GraphSR) -> None:
         if not self.state:
@@ -255,8 +300,11 @@ class RunningMean:
         return judged.eval()
 
 
-def _judge(config: Config) -> Judge:
-    names = [one.kind for one in config.validation.sets]
+def _judge(config: Config) -> Judge | None:
+    if not config.validation.sets:
+        return None
+    kinds = [one.kind for one in config.validation.sets]
+    names = [one.kind if kinds.count(one.kind) == 1 else f"{one.kind}:{one.folder}" for one in config.validation.sets]
     sets = open_sets(config.validation.sets, config.data.root, "val")
     return Judge(
         list(zip(names, sets, strict=True)), config.validation.size, config.validation.factors, config.validation.pairs

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from graphsr.data import Pair, PairList, open_pairs
 from graphsr.data.augmentation import draw_patch
 from graphsr.data.degradation import degrade
-from graphsr.errors import InputError
+from graphsr.errors import GraphSRError, InputError
 from graphsr.training.config import Config, DataSet
 
 
@@ -44,11 +44,16 @@ class Batches(IterableDataset):
         self.kept: dict[tuple[int, int], Pair] = {}
         self.room = int(config.data.keep_gb * 1e9)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch | GraphSRError]:
+        """A mistake in the data comes as a value: raised in a worker process it would arrive as a traceback."""
         worker = get_worker_info()
         offset, stride = (worker.id, worker.num_workers) if worker is not None else (0, 1)
         for n in range(self.first + offset, self.config.optimisation.steps, stride):
-            yield self.batch(n)
+            try:
+                yield self.batch(n)
+            except GraphSRError as error:
+                yield error
+                return
 
     def _pair(self, number: int, place: int) -> Pair:
         """Pair `place` of set `number`. Decoding takes longest of all, so pairs are kept while there is room."""

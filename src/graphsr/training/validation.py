@@ -12,6 +12,7 @@ from graphsr.data import PairList
 from graphsr.data.augmentation import centre_patch
 from graphsr.data.degradation import average
 from graphsr.data.pair import Pair
+from graphsr.errors import InputError
 from graphsr.evaluation.evaluate import Example
 from graphsr.evaluation.example_sheet import example_sheet
 from graphsr.evaluation.protocols import Case
@@ -44,7 +45,10 @@ class Judge:
         for name, pairs in sets:
             # Spread over the data set: neighbours are often views of one scene.
             numbers = np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).round().astype(int))
-            self.patches[name] = [centre_patch(pairs[int(n)], (size, size)) for n in numbers]
+            patches = [centre_patch(pairs[int(n)], (size, size)) for n in numbers]
+            self.patches[name] = [patch for patch in patches if np.nanstd(patch.target) > 0]
+            if not self.patches[name]:
+                raise InputError(f"{name}: no middle of a validation pair has any relief to judge by")
 
     def picture(self, model: Model) -> Picture:
         """One patch of each data set at the middle factor, to look at."""

@@ -1,0 +1,149 @@
+"""The fast bilateral solver: a smooth target on a coarse grid over place and colour.
+
+Pixels that are near each other and alike in colour fall into one vertex of the grid, so that the system to solve has
+few unknowns; its smoothness ties each vertex to its neighbours in place and in colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch.nn.functional import interpolate
+
+from graphsr.baselines.method import Baseline, Method, three_channels
+from graphsr.errors import InputError
+
+# JPEG's YCbCr of RGB in 0..255; the chroma planes are shifted by 128.
+_YCBCR = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]])
+_BISTOCHASTIC_STEPS = 10
+_SOLVER_STEPS = 25
+_SOLVER_TOLERANCE = 1e-5
+_LEAST_DIAGONAL = 1e-5
+
+
+class BilateralSolver(Baseline):
+    """Smooths the interpolated source with the confidence 1 in known source pixels and 0 in missing ones.
+
+    spatial_cells   side of a vertex in the image, in source pixels
+    luma, chroma    its sides in colour, of 255; a guide of one channel is luma alone
+    smoothness      the published lambda
+    """
+
+    def __init__(
+        self, spatial_cells: float = 0.25, luma: float = 8.0, chroma: float = 8.0, smoothness: float = 8.0
+    ) -> None:
+        super().__init__()
+        if min(spatial_cells, luma, chroma, smoothness) <= 0:
+            raise InputError("BilateralSolver: spatial_cells, luma, chroma and smoothness must be positive")
+        self.spatial_cells, self.luma, self.chroma, self.smoothness = spatial_cells, luma, chroma, smoothness
+
+    def estimate(
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+    ) -> torch.Tensor:
+        confidence = interpolate(known.to(guide.dtype), size=guide.shape[-2:], mode="nearest-exact")
+        target = torch.empty_like(interpolated)
+        for image in range(guide.shape[0]):
+            grid = build_grid(self.coordinates(guide[image], (source.shape[-2], source.shape[-1])))
+            values, trust = (plane[image, 0].double().cpu().numpy().ravel() for plane in (interpolated, confidence))
+            values = grid.solve(values, trust, self.smoothness)
+            target[image, 0] = torch.from_numpy(values.reshape(guide.shape[-2:]))
+        return target
+
+    def coordinates(self, guide: torch.Tensor, source_size: tuple[int, int]) -> np.ndarray:
+        """(pixels, 3 or 5) the vertex each pixel of a guide (C, H, W) falls into: row, column, luma and two chromas."""
+        height, width = guide.shape[-2:]
+        sides = (self.spatial_cells * n / m for n, m in zip((height, width), source_size, strict=True))
+        row, column = (
+            (np.arange(n) / max(1.0, side)).astype(np.int64) for n, side in zip((height, width), sides, strict=True)
+        )
+        place = [plane.ravel() for plane in np.meshgrid(row, column, indexing="ij")]
+        if guide.shape[0] == 1:
+            luma = 255 * guide[0].double().cpu().numpy().ravel()
+            return np.stack([*place, (luma / self.luma).astype(np.int64)], 1)
+        colours = 255 * three_channels(guide[None])[0].double().cpu().numpy().reshape(3, -1)
+        luma, blue, red = _YCBCR @ colours + np.array([[0.0], [128.0], [128.0]])
+        colour = [luma / self.luma, blue / self.chroma, red / self.chroma]
+        return np.stack([*place, *(plane.astype(np.int64) for plane in colour)], 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The vertices that pixels fall into.
+
+    splat  (vertices, pixels) 1 where a pixel falls into a vertex
+    blur   (vertices, vertices) 2 * dimensions on the diagonal, 1 between neighbours
+    """
+
+    splat: sparse.csr_matrix
+    blur: sparse.csr_matrix
+
+    def solve(self, values: np.ndarray, confidence: np.ndarray, smoothness: float) -> np.ndarray:
+        """(pixels,) the smooth values closest to (pixels,) `values` where the confidence (pixels,) is large."""
+        mass = self.splat @ np.ones_like(values)
+        scale, mass = bistochastic(self.blur, mass)
+        trust = self.splat @ confidence
+        right = self.splat @ (confidence * values)
+        scaling = sparse.diags(scale)
+        matrix = (smoothness * (sparse.diags(mass) - scaling @ self.blur @ scaling) + sparse.diags(trust)).tocsr()
+        # Vertices without confidence begin with the mean of what was interpolated there.
+        mean = (self.splat @ values) / (self.splat @ np.ones_like(values))
+        start = np.where(trust > 0, right / np.maximum(trust, _LEAST_DIAGONAL), mean)
+        return np.asarray(self.splat.T @ conjugate_gradients(matrix, right, start))
+
+
+def build_grid(coordinates: np.ndarray) -> Grid:
+    """The grid of (pixels, dimensions) whole-numbered coordinates."""
+    pixels, dimensions = coordinates.shape
+    # One number for each vertex; an empty row at either end of every dimension keeps neighbours apart.
+    spans = coordinates.max(0) - coordinates.min(0) + 3
+    strides = np.concatenate([[1], np.cumprod(spans[:-1])])
+    keys, vertex = np.unique((coordinates - coordinates.min(0) + 1) @ strides, return_inverse=True)
+    splat = sparse.csr_matrix((np.ones(pixels), (vertex.ravel(), np.arange(pixels))), (len(keys), pixels))
+    blur = sparse.identity(len(keys), format="csr") * (2.0 * dimensions)
+    for stride in strides:
+        beside = np.minimum(np.searchsorted(keys, keys + stride), len(keys) - 1)
+        here = np.flatnonzero(keys[beside] == keys + stride)
+        ahead = sparse.csr_matrix((np.ones(len(here)), (here, beside[here])), blur.shape)
+        blur = blur + ahead + ahead.T
+    return Grid(splat, blur.tocsr())
+
+
+def bistochastic(blur: sparse.csr_matrix, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(vertices,) n and m with  diag(n) blur diag(n) 1 = m,  m close to the mass (vertices,) given."""
+    scale = np.ones_like(mass)
+    for _ in range(_BISTOCHASTIC_STEPS):
+        scale = np.sqrt(scale * mass / (blur @ scale))
+    # Not the mass itself: so the smoothness term is exactly 0 for a constant.
+    return scale, scale * (blur @ scale)
+
+
+def conjugate_gradients(matrix: sparse.csr_matrix, right: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """x of  matrix x = right,  (vertices,), as far as the published number of steps gets."""
+    diagonal = np.maximum(matrix.diagonal(), _LEAST_DIAGONAL)
+    x = start.copy()
+    residual = right - matrix @ x
+    search = residual / diagonal
+    norm = residual @ search
+    for _ in range(_SOLVER_STEPS):
+        if np.linalg.norm(residual) <= _SOLVER_TOLERANCE * np.linalg.norm(right):
+            break
+        along = matrix @ search
+        length = norm / (search @ along)
+        x += length * search
+        residual -= length * along
+        preconditioned = residual / diagonal
+        norm, before = residual @ preconditioned, norm
+        search = preconditioned + (norm / before) * search
+    return x
+
+
+METHOD = Method(
+    name="bilateral-solver",
+    title="Fast bilateral solver",
+    year=2016,
+    reference="Barron, Poole, The Fast Bilateral Solver, ECCV 2016",
+    build=lambda factor: BilateralSolver(),
+)

@@ -1,0 +1,78 @@
+"""DKN, deformable kernel network (Kim, Ponce, Ham 2021), with 3x3 taps in 15x15 patches and the residual output.
+
+Names are those of the published network. It was run 16 times on shifted images, with two strides of 2, and the
+results interleaved. Here it is run once, without strides and with dilated kernels instead: the same arithmetic,
+except that in training the batch statistics are those of the whole image and not of every shift by itself.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from graphsr.baselines.deformable import TAPS, filter_residual, known_convention
+from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+
+# All convolutions together see 25 pixels to the left and above, 24 to the right and below.
+BEFORE, AFTER = 25, 24
+
+
+class Kernel(nn.Module):
+    """What one image says about the taps: (B, C, H, W) -> weights (B, 9, H, W) in 0..1, offsets (B, 18, H, W)."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        # The second and the fourth have stride 2 in the published network, and so dilate all that follows.
+        self.conv1 = nn.Conv2d(inputs, 32, 7)
+        self.conv1_bn = nn.BatchNorm2d(32)
+        self.conv2 = nn.Conv2d(32, 32, 2)
+        self.conv3 = nn.Conv2d(32, 64, 5, dilation=2)
+        self.conv3_bn = nn.BatchNorm2d(64)
+        self.conv4 = nn.Conv2d(64, 64, 2, dilation=2)
+        self.conv5 = nn.Conv2d(64, 128, 5, dilation=4)
+        self.conv5_bn = nn.BatchNorm2d(128)
+        self.conv6 = nn.Conv2d(128, 128, 3, dilation=4)
+        self.conv7 = nn.Conv2d(128, 128, 3, dilation=4)
+        self.conv_weight = nn.Conv2d(128, TAPS, 1)
+        self.conv_offset = nn.Conv2d(128, 2 * TAPS, 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        x = F.pad(x, (BEFORE, AFTER, BEFORE, AFTER))
+        x = F.relu(self.conv2(F.relu(self.conv1_bn(self.conv1(x)))))
+        x = F.relu(self.conv4(F.relu(self.conv3_bn(self.conv3(x)))))
+        x = F.relu(self.conv6(F.relu(self.conv5_bn(self.conv5(x)))))
+        x = F.relu(self.conv7(x))
+        return torch.sigmoid(self.conv_weight(x)), self.conv_offset(x)
+
+
+class DKN(nn.Module):
+    """guide (B, 3, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W)."""
+
+    def __init__(self, convention: str = "legacy") -> None:
+        super().__init__()
+        self.convention = known_convention(convention)
+        self.ImageKernel = Kernel(3)
+        self.DepthKernel = Kernel(1)
+
+    def forward(self, guide: Tensor, interpolated: Tensor) -> Tensor:
+        guide_weights, guide_offsets = self.ImageKernel(guide)
+        weights, offsets = self.DepthKernel(interpolated)
+        return filter_residual(interpolated, weights * guide_weights, offsets * guide_offsets, self.convention)
+
+
+class DKNBaseline(NetworkBaseline):
+    """DKN on source and guide in 0..1. The factor only enters through the interpolation."""
+
+    def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
+        return self.network(three_channels(guide), interpolated)
+
+
+METHOD = Method(
+    name="dkn",
+    title="DKN",
+    year=2021,
+    reference="Kim, Ponce, Ham, Deformable Kernel Networks for Joint Image Filtering, IJCV 2021",
+    build=lambda factor: DKNBaseline(DKN()),
+    learned=True,
+)

@@ -1,0 +1,67 @@
+"""Joint bilateral upsampling: a mean of nearby source pixels, weighted by distance and by likeness of colour."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from torch.nn.functional import interpolate
+
+from graphsr.baselines.method import Baseline, Method
+from graphsr.errors import InputError
+
+_REACH = 2  # source pixels to either side: the published 5 x 5 window
+
+
+class JointBilateral(Baseline):
+    """Weights exp(-d^2 / 2 sigma_d^2) exp(-c^2 / 2 sigma_r^2): d the distance in source pixels between a target pixel
+    and a source pixel's centre, c the Euclidean distance between the guide (in 0..1) at both places.
+
+    Where a centre lies between guide pixels, as with even factors, they are interpolated. Missing source pixels have
+    no weight; a pixel with none but missing ones around it keeps the interpolated source.
+    """
+
+    def __init__(self, sigma_d: float = 0.4, sigma_r: float = 0.2) -> None:
+        super().__init__()
+        if sigma_d <= 0 or sigma_r <= 0:
+            raise InputError(f"JointBilateral: sigma_d and sigma_r must be positive, not {sigma_d} and {sigma_r}")
+        self.sigma_d, self.sigma_r = sigma_d, sigma_r
+
+    def estimate(
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+    ) -> torch.Tensor:
+        height, width = source.shape[-2:]
+        # Without antialiasing this is the guide at the centres of the source pixels.
+        centres = interpolate(guide, size=(height, width), mode="bilinear", align_corners=False)
+        rows, columns = (_positions(guide.shape[dim], source.shape[dim], guide) for dim in (-2, -1))
+
+        # Exponents are kept relative to the largest so far: colours unlike all around would make every weight 0.
+        largest = torch.full_like(interpolated, torch.finfo(guide.dtype).min)
+        total, weights = torch.zeros_like(interpolated), torch.zeros_like(interpolated)
+        for down, right in itertools.product(range(-_REACH, _REACH + 1), repeat=2):
+            i, j = rows.floor().long() + down, columns.floor().long() + right
+            inside = ((i >= 0) & (i < height))[:, None] & ((j >= 0) & (j < width))
+            distance = (rows - 0.5 - i).square()[:, None] + (columns - 0.5 - j).square()
+            i, j = i.clamp(0, height - 1)[:, None], j.clamp(0, width - 1)
+            contrast = (guide - centres[..., i, j]).square().sum(1, keepdim=True)
+            exponent = -distance / (2 * self.sigma_d**2) - contrast / (2 * self.sigma_r**2)
+            exponent = exponent.masked_fill(~(inside & known[..., i, j]), -torch.inf)
+            before, largest = largest, torch.maximum(largest, exponent)
+            fade, weight = (before - largest).exp(), (exponent - largest).exp()
+            total = fade * total + weight * source[..., i, j]
+            weights = fade * weights + weight
+        return torch.where(weights > 0, total / weights.clamp_min(1e-30), interpolated)
+
+
+def _positions(pixels: int, cells: int, like: torch.Tensor) -> torch.Tensor:
+    """(pixels,) where the centre of each target pixel lies, in source pixels from the first one's border."""
+    return (torch.arange(pixels, dtype=like.dtype, device=like.device) + 0.5) * (cells / pixels)
+
+
+METHOD = Method(
+    name="joint-bilateral",
+    title="Joint bilateral upsampling",
+    year=2007,
+    reference="Kopf, Cohen, Lischinski, Uyttendaele, Joint Bilateral Upsampling, SIGGRAPH 2007",
+    build=lambda factor: JointBilateral(),
+)

@@ -1,0 +1,125 @@
+"""Methods by name: those that need no weights as they are, learned ones with a file of weights ("dkn:FILE")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from graphsr.baselines import METHODS, Method
+from graphsr.baselines.method import NetworkBaseline
+from graphsr.errors import InputError
+from graphsr.model import Model
+
+# What a file may wrap its state dict in, and what its names may begin with.
+_WRAPPERS = ("state_dict", "model", "net")
+_PREFIXES = ("module.", "network.")
+# A count of training steps, which networks run without and old files lack.
+_UNUSED = "num_batches_tracked"
+
+
+def load(name: str) -> Model | None:
+    """The method of a name such as "guided-filter", "dkn:FILE" or "msg-net-x8:FILE"; None if no method is called so."""
+    called, colon, file = name.partition(":")
+    method, factor = _method(called)
+    if method is None:
+        near = get_close_matches(called, METHODS, n=2) if colon and not Path(name).exists() else []
+        if near:
+            raise InputError(f"model {name!r}: no method is called {called!r}; did you mean {' or '.join(near)}?")
+        return None
+    if not method.learned:
+        if colon:
+            raise InputError(f"model {name!r}: {method.name} takes no weights; say {method.name!r}")
+        return method.build(None).eval()
+    if method.factors and factor not in method.factors:
+        there = ", ".join(called_with(method, each) for each in method.factors)
+        raise InputError(
+            f"model {name!r}: the weights of {method.title} are for one factor; say NAME:FILE with {there}"
+        )
+    if not file:
+        example = f"{called_with(method, factor)}:FILE"
+        raise InputError(
+            f"model {name!r}: {method.title} is learned, and its weights do not come with the package; "
+            f"say {example!r}, where FILE is a state dict of its authors (.pth) or of ours (.safetensors)"
+        )
+    model = method.build(factor)
+    _fill(_network(model), Path(file), called_with(method, factor))
+    return model.eval()
+
+
+def called_with(method: Method, factor: int | None) -> str:
+    """The name of a method at a factor."""
+    return method.name if factor is None else f"{method.name}-x{factor}"
+
+
+def skeleton(method: Method, factor: int | None) -> nn.Module:
+    """The network of a learned method without its numbers: names and shapes, at no cost."""
+    with torch.device("meta"):
+        return _network(method.build(factor))
+
+
+def _method(called: str) -> tuple[Method | None, int | None]:
+    if called in METHODS:
+        return METHODS[called], None
+    parts = re.fullmatch(r"(.+)-x(\d+)", called)
+    method = METHODS.get(parts[1]) if parts else None
+    return (method, int(parts[2])) if parts and method and method.learned else (None, None)
+
+
+def _network(model: Model) -> nn.Module:
+    assert isinstance(model, NetworkBaseline)  # as all that are learned
+    return model.network
+
+
+def _fill(network: nn.Module, path: Path, asked: str) -> None:
+    state = read(path)
+    expected, found = _shapes(network.state_dict()), _shapes(state)
+    if expected != found:
+        differ = min(set(expected.items()) ^ set(found.items()))[0]
+        owners = [f"{owner}:{path}" for owner in _owners(found)]
+        hint = f"; they are those of another method: say {' or '.join(owners)}" if owners else ""
+        raise InputError(f"weights {path}: do not fit {asked}; the first tensor to differ is {differ!r}{hint}")
+    network.load_state_dict(state, strict=False)  # only _UNUSED can be absent
+
+
+def read(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a file by name, .safetensors or what torch saves (never runs code from it)."""
+    if not path.is_file():
+        raise InputError(f"weights {path}: no such file")
+    try:
+        own = path.suffix == ".safetensors"
+        content = load_file(path) if own else torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a damaged or foreign archive can raise nearly anything
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"weights {path}: cannot be read as a state dict: {reason}") from error
+    for wrapper in _WRAPPERS:
+        if isinstance(content, Mapping) and isinstance(content.get(wrapper), Mapping):
+            content = content[wrapper]
+    if (
+        not isinstance(content, Mapping)
+        or not content
+        or not all(isinstance(v, torch.Tensor) for v in content.values())
+    ):
+        raise InputError(f"weights {path}: expected a state dict, tensors by name")
+    state = dict(content)
+    for prefix in _PREFIXES:
+        if all(name.startswith(prefix) for name in state):
+            state = {name.removeprefix(prefix): value for name, value in state.items()}
+    return state
+
+
+def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in state.items() if not name.endswith(_UNUSED)}
+
+
+def _owners(shapes: dict[str, tuple[int, ...]]) -> list[str]:
+    """The learned methods, with the factor where it matters, that have such tensors."""
+    known = [(method, each) for method in METHODS.values() if method.learned for each in method.factors or (None,)]
+    return [
+        called_with(method, each) for method, each in known if _shapes(skeleton(method, each).state_dict()) == shapes
+    ]
