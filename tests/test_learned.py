@@ -10,6 +10,7 @@ import torch
 from graphsr import Sampling
 from graphsr.errors import InputError
 from graphsr.learned import Architecture, GraphSR
+from graphsr.model import Colour
 
 SMALL = Architecture(
     extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3, sharp=True,
@@ -20,6 +21,7 @@ FORMS = {
     "guess": replace(SMALL, offsets=False),
     "offsets": replace(SMALL, guess=False),
     "all": SMALL,
+    "refined colours": replace(SMALL, colour_mu=0.15),
 }
 
 
@@ -105,6 +107,19 @@ class TestChannels:
         with torch.no_grad():
             target = model().run(images(1, 3, 40, 40), source, exact=True)[0]
         torch.testing.assert_close(Sampling((40, 40), (10, 10))(target.double()).float(), source, rtol=0, atol=2e-6)
+
+
+def test_begins_at_the_colour_graph_where_the_features_say_nothing():
+    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.15, floor=1e-2, first_lambda=9e-4)
+    network = model(how)
+    torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
+    guide, source = images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
+    with torch.no_grad():
+        edges = network.run(guide, source)[1]
+        expected = Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=0.0).run(guide, source)[1]
+    # The formula of the published affinity adds 1e-6 to mu^2.
+    torch.testing.assert_close(edges.down, expected.down, rtol=1e-3, atol=0)
+    torch.testing.assert_close(edges.right, expected.right, rtol=1e-3, atol=0)
 
 
 def test_an_unknown_extractor_suggests_the_nearest():

@@ -40,6 +40,7 @@ class Architecture:
     guess: bool = False  # predict the prior z and its weight t too
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
+    colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the features then refine; 0: none
     published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
@@ -144,7 +145,11 @@ class GraphSR(Model):
         out = out.reshape(batch, channels, -1, *size)
         own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
         weight = self.log_lambda.exp()
-        edges = affinity(own.flatten(1, 2), self.log_mu.exp(), weight=weight, floor=how.floor)
+        described, mu = own.flatten(1, 2), self.log_mu.exp()
+        if how.colour_mu > 0:
+            plain = torch.cat([colours, standardised(interpolated)], 1)
+            described, mu = _joined(described / mu, plain / how.colour_mu), torch.ones_like(mu)
+        edges = affinity(described, mu, weight=weight, floor=how.floor)
         guess = trust = offsets = None
         if how.guess:
             guess = interpolated + _GUESS_SCALE * extras[:, :, 0]
@@ -184,6 +189,12 @@ def _imagenet_scaled(guide: torch.Tensor) -> torch.Tensor:
     scaled = guide / (1.0 if largest <= 1 else 255.0 if largest <= 255 else 65535.0)
     mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
     return (scaled - mean) / std
+
+
+def _joined(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Features (B, M, H, W) whose mean squared difference is the sum of those of the two."""
+    count = one.shape[1] + other.shape[1]
+    return torch.cat([part * (count / part.shape[1]) ** 0.5 for part in (one, other)], 1)
 
 
 def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:
