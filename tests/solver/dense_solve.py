@@ -66,7 +66,7 @@ def spread(source: torch.Tensor) -> np.ndarray:
 
 def rounding(source: torch.Tensor) -> float:
     """What the dtype takes from a target that is good to the last bits, in standard deviations of the source."""
-    return float(16 * torch.finfo(source.dtype).eps * np.nanmax(source.abs().numpy()) / spread(source).min())
+    return float(64 * torch.finfo(source.dtype).eps * np.nanmax(source.abs().numpy()) / spread(source).min())
 
 
 def error(target: torch.Tensor, expected: np.ndarray, source: torch.Tensor) -> float:
