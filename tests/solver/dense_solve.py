@@ -66,7 +66,7 @@ def spread(source: torch.Tensor) -> np.ndarray:
 
 def rounding(source: torch.Tensor) -> float:
     """What the dtype takes from a target that is good to the last bits, in standard deviations of the source."""
-    return float(64 * torch.finfo(source.dtype).eps * np.nanmax(source.abs().numpy()) / spread(source).min())
+    return float(8 * torch.finfo(source.dtype).eps * np.nanmax(source.abs().numpy()) / spread(source).min())
 
 
 def error(target: torch.Tensor, expected: np.ndarray, source: torch.Tensor) -> float:
@@ -126,10 +126,12 @@ def minimiser(
             root = np.sqrt(_flat(edges, image, k))
             wanted = np.zeros_like(root) if offsets is None else _flat(offsets, image, k)
             hold = np.sqrt(pull[image].ravel())
-            matrix = np.concatenate([root[:, None] * steps, np.diag(hold)])
-            right = np.concatenate([root * wanted, hold * guess[image, k].ravel()])
             known = trust[image, k].ravel() > 0
-            data, fit = values[image, k].ravel()[known], average[known]
+            # About the mean, so that rounding is that of the relief and not of the level.
+            level = values[image, k].ravel()[known].mean()
+            data, fit = values[image, k].ravel()[known] - level, average[known]
+            matrix = np.concatenate([root[:, None] * steps, np.diag(hold)])
+            right = np.concatenate([root * wanted, hold * (guess[image, k].ravel() - level)])
             if exact:
                 on_data = lstsq(fit, data)[0]
                 free = null_space(fit)
@@ -139,5 +141,7 @@ def minimiser(
                 sure = np.sqrt(trust[image, k].ravel()[known])
                 matrix, right = np.concatenate([matrix, sure[:, None] * fit]), np.concatenate([right, sure * data])
                 solution = lstsq(matrix, right, lapack_driver="gelsy")[0]
-            target[image, k] = solution.reshape(size)
+                left_over = right.astype(np.longdouble) - matrix.astype(np.longdouble) @ solution
+                solution = solution + lstsq(matrix, left_over.astype(np.float64), lapack_driver="gelsy")[0]
+            target[image, k] = level + solution.reshape(size)
     return target
