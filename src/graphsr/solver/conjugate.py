@@ -14,6 +14,8 @@ from graphsr.solver.estimate import error_after, smallest_ritz_value
 
 # The first coefficients say too little to trust an estimate made from them.
 _FIRST_LOOK = 3
+# A slow mode may show itself late, after steps have become small: an estimate has to hold for so many iterations.
+_HOLDS = 4
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -39,6 +41,7 @@ def iterate(lattice, cells, x, r, tolerance, relative, most, rounding, slowest, 
     alphas, betas = np.empty((channels, most)), np.empty((channels, most))
     alpha, beta, gamma = np.zeros(channels), np.zeros(channels), np.zeros(channels)
     length = np.zeros(channels)
+    held = np.zeros(channels, np.int64)
     active = np.ones(channels, np.bool_)
     iterations[:] = 0
     error[:] = np.inf
@@ -103,5 +106,6 @@ def iterate(lattice, cells, x, r, tolerance, relative, most, rounding, slowest, 
                 # Worth a closer look. Between looks `slowest` is too large, and with it the estimate too small.
                 slowest[k] = min(slowest[k], smallest_ritz_value(alphas[k], betas[k], n + 1))
                 error[k] = error_after(length[k], last_length, slowest[k])
+            held[k] = held[k] + 1 if n + 1 >= _FIRST_LOOK and error[k] <= tolerance[k] * scale else 0
             lost = length[k] <= rounding * travelled[k]
-            active[k] = n + 1 < _FIRST_LOOK or not (lost or error[k] <= tolerance[k] * scale)
+            active[k] = n + 1 < _FIRST_LOOK or not (lost or held[k] >= _HOLDS)
