@@ -12,7 +12,7 @@ from torch import nn
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
-from graphsr.graph import FLOOR, Edges, affinity
+from graphsr.graph import FLOOR, Edges, squared_differences, ties
 from graphsr.model import Model, standardised
 from graphsr.sampling import interpolate_source
 from graphsr.solver import SolveReport, solve_with_report
@@ -21,9 +21,11 @@ from graphsr.solver import SolveReport, solve_with_report
 # of the source.
 _GUESS_SCALE = 0.1
 _OFFSET_SCALE = 0.01
-# Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down.
+# Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down (e^4 times).
 _TRUST = 0.05
-_MOST_TRUST_TURN = 7.0
+_MOST_TRUST_TURN = 4.0
+# Colours further apart than this (in the exponent) count as so far: the network can then still tie them.
+_FARTHEST = 10.0
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,13 @@ class Architecture:
     guess: bool = False  # predict the prior z and its weight t too
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
-    colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the features then refine; 0: none
+    colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the network turns up or down; 0: none
     published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
     def extras(self) -> int:
-        """Channels beyond the features: guess and trust, offsets down and right."""
-        return 2 * self.guess + 2 * self.offsets
+        """Channels beyond the features: guess and trust, offsets down and right, how much colours count."""
+        return 2 * self.guess + 2 * self.offsets + (self.colour_mu > 0)
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,16 @@ class GraphSR(Model):
         out = out.reshape(batch, channels, -1, *size)
         own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
         weight = self.log_lambda.exp()
-        described, mu = own.flatten(1, 2), self.log_mu.exp()
+        apart = squared_differences(own.flatten(1, 2))
+        scale = 1e-6 + self.log_mu.exp().square()
+        down, right = apart.down / scale, apart.right / scale
         if how.colour_mu > 0:
-            plain = torch.cat([colours, standardised(interpolated)], 1)
-            described, mu = _joined(described / mu, plain / how.colour_mu), torch.ones_like(mu)
-        edges = affinity(described, mu, weight=weight, floor=how.floor)
+            plain = squared_differences(torch.cat([colours, standardised(interpolated)], 1) / how.colour_mu)
+            share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
+            down = down + 0.5 * (share[..., :-1, :] + share[..., 1:, :]) * plain.down.clamp_max(_FARTHEST)
+            right = right + 0.5 * (share[..., :-1] + share[..., 1:]) * plain.right.clamp_max(_FARTHEST)
+            extras = extras[:, :, :-1]
+        edges = ties(Edges(down, right), weight=weight, floor=how.floor)
         guess = trust = offsets = None
         if how.guess:
             guess = interpolated + _GUESS_SCALE * extras[:, :, 0]
@@ -189,12 +196,6 @@ def _imagenet_scaled(guide: torch.Tensor) -> torch.Tensor:
     scaled = guide / (1.0 if largest <= 1 else 255.0 if largest <= 255 else 65535.0)
     mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
     return (scaled - mean) / std
-
-
-def _joined(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Features (B, M, H, W) whose mean squared difference is the sum of those of the two."""
-    count = one.shape[1] + other.shape[1]
-    return torch.cat([part * (count / part.shape[1]) ** 0.5 for part in (one, other)], 1)
 
 
 def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:
