@@ -22,6 +22,7 @@ FORMS = {
     "offsets": replace(SMALL, guess=False),
     "all": SMALL,
     "refined colours": replace(SMALL, colour_mu=0.15),
+    "bundled": replace(SMALL, guess=False, colour_mu=0.15, floors=True, floor=1e-2),
 }
 
 
@@ -130,6 +131,21 @@ def test_the_network_can_tie_what_colours_cut():
     with torch.no_grad():
         edges = network.run(images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2))[1]
     torch.testing.assert_close(edges.down, torch.full_like(edges.down, 9e-4), rtol=2e-3, atol=0)
+
+
+def test_the_network_can_say_how_much_is_left_of_a_cut():
+    how = replace(SMALL, guess=False, offsets=False, floors=True, floor=1e-2, first_mu=1e-3, first_lambda=1.0)
+    network = model(how)
+    head = network.feature_extractor.segmentation_head[0]
+    head.weight.data[-1] = 0.0
+    least = []
+    for turn in (-10.0, 0.0, 10.0):
+        head.bias.data[-1] = turn
+        with torch.no_grad():
+            least.append(float(network.run(images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2))[1].down.min()))
+    assert least[0] < 1.2e-3
+    assert least[1] == pytest.approx(1e-2, rel=1e-3)
+    assert least[2] > 0.1
 
 
 def test_an_unknown_extractor_suggests_the_nearest():

@@ -64,15 +64,15 @@ def squared_differences(features: torch.Tensor) -> Edges:
     return Edges(step.down.square().mean(1), step.right.square().mean(1))
 
 
-def ties(apart: Edges, *, weight: torch.Tensor | float, floor: float) -> Edges:
+def ties(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
     """Edge weights from how far apart pixels are: weight * (floor + (1 - floor) * exp(-apart))."""
-    if not 0.0 <= floor < 1.0:
+    if not isinstance(floor, Edges) and not 0.0 <= floor < 1.0:
         raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")
-
-    def tie(distance: torch.Tensor) -> torch.Tensor:
-        return weight * (floor + (1.0 - floor) * torch.exp(-distance))
-
-    return Edges(tie(apart.down), tie(apart.right))
+    down, right = (floor.down, floor.right) if isinstance(floor, Edges) else (floor, floor)
+    return Edges(
+        weight * (down + (1.0 - down) * torch.exp(-apart.down)),
+        weight * (right + (1.0 - right) * torch.exp(-apart.right)),
+    )
 
 
 def energy(edges: Edges, target: torch.Tensor, offsets: Edges | None = None) -> torch.Tensor:

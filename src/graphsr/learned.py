@@ -24,6 +24,8 @@ _OFFSET_SCALE = 0.01
 # Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down (e^4 times).
 _TRUST = 0.05
 _MOST_TRUST_TURN = 4.0
+# How far the network may turn the floor of a tie up or down (e^2.5 times).
+_MOST_FLOOR_TURN = 2.5
 # Colours further apart than this (in the exponent) count as so far: the network can then still tie them.
 _FARTHEST = 10.0
 
@@ -39,6 +41,7 @@ class Architecture:
     first_lambda: float = 1.0
     first_mu: float = 0.1
     floor: float = FLOOR
+    floors: bool = False  # predict how much is left of a tie that is cut, about `floor`
     guess: bool = False  # predict the prior z and its weight t too
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
@@ -47,8 +50,8 @@ class Architecture:
 
     @property
     def extras(self) -> int:
-        """Channels beyond the features: guess and trust, offsets down and right, how much colours count."""
-        return 2 * self.guess + 2 * self.offsets + (self.colour_mu > 0)
+        """Channels beyond the features: guess and trust, offsets down and right, how much colours count, floors."""
+        return 2 * self.guess + 2 * self.offsets + (self.colour_mu > 0) + self.floors
 
 
 @dataclass(frozen=True)
@@ -147,16 +150,21 @@ class GraphSR(Model):
         out = out.reshape(batch, channels, -1, *size)
         own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
         weight = self.log_lambda.exp()
+        floor: float | Edges = how.floor
+        if how.floors:
+            turn = _MOST_FLOOR_TURN * torch.tanh(extras[:, :, -1].mean(1) / _MOST_FLOOR_TURN)
+            floor, extras = _between(how.floor * turn.exp()), extras[:, :, :-1]
         apart = squared_differences(own.flatten(1, 2))
         scale = 1e-6 + self.log_mu.exp().square()
         down, right = apart.down / scale, apart.right / scale
         if how.colour_mu > 0:
             plain = squared_differences(torch.cat([colours, standardised(interpolated)], 1) / how.colour_mu)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
-            down = down + 0.5 * (share[..., :-1, :] + share[..., 1:, :]) * plain.down.clamp_max(_FARTHEST)
-            right = right + 0.5 * (share[..., :-1] + share[..., 1:]) * plain.right.clamp_max(_FARTHEST)
+            counts = _between(share)
+            down = down + counts.down * plain.down.clamp_max(_FARTHEST)
+            right = right + counts.right * plain.right.clamp_max(_FARTHEST)
             extras = extras[:, :, :-1]
-        edges = ties(Edges(down, right), weight=weight, floor=how.floor)
+        edges = ties(Edges(down, right), weight=weight, floor=floor)
         guess = trust = offsets = None
         if how.guess:
             guess = interpolated + _GUESS_SCALE * extras[:, :, 0]
@@ -196,6 +204,11 @@ def _imagenet_scaled(guide: torch.Tensor) -> torch.Tensor:
     scaled = guide / (1.0 if largest <= 1 else 255.0 if largest <= 255 else 65535.0)
     mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
     return (scaled - mean) / std
+
+
+def _between(values: torch.Tensor) -> Edges:
+    """The mean of the two pixels of every edge, of (B, H, W)."""
+    return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
 
 
 def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:
