@@ -22,7 +22,8 @@ from graphsr.learned import Architecture
 from graphsr.training import checkpoint
 from graphsr.training.config import Config, Data, DataSet, Optimisation, Schedule, Validation, read_config
 from graphsr.training.export import export
-from graphsr.training.loop import Hardware, learning_rate, train
+from graphsr.training.loop import Hardware, train
+from graphsr.training.optimiser import learning_rate
 from graphsr.training.stream import Batches
 
 HERE = Hardware(accelerator="cpu", workers=0)
