@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from graphsr.baselines.weights import find
 from graphsr.data.pair import Pairs
 from graphsr.errors import InputError
 from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
@@ -42,6 +44,16 @@ class Example:
     case: Case
     target: np.ndarray
     edges: np.ndarray | None  # (H, W) mean of the ties around each pixel
+
+
+def labels(names: Sequence[str]) -> list[str]:
+    """What models are called in tables: their name, method or file, in full where that would not tell them apart."""
+    heads = [name.partition(":")[0] for name in names]
+    short = [head if find(head)[0] else Path(name).stem for head, name in zip(heads, names, strict=True)]
+    found = [brief if short.count(brief) == 1 else name for brief, name in zip(short, names, strict=True)]
+    if len(set(found)) < len(found):
+        raise InputError("--model: the same model is named twice")
+    return found
 
 
 def evaluate(
