@@ -51,7 +51,7 @@ def load(name: str) -> Model | None:
             f"say {example!r}, where FILE is a state dict of its authors (.pth) or of ours (.safetensors)"
         )
     model = method.build(factor)
-    _fill(_network(model), Path(file), called_with(method, factor))
+    _fill(_network(model), Path(file), called_with(method, factor if method.factors else None))
     return model.eval()
 
 

@@ -16,7 +16,7 @@ from graphsr.errors import InputError
 from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
 from graphsr.evaluation.protocols import Case, Protocol, cases
 from graphsr.model import Model
-from graphsr.upsampling import upsample
+from graphsr.upsampling import Upsampled, upsample
 
 Tell = Callable[[str], None]
 
@@ -79,8 +79,7 @@ def evaluate(
                 result = upsample(case.pair.guide, case.source, model=model)
                 seconds = time.perf_counter() - began
                 found[name].append(measure(case, result.target, seconds))
-                edges = None if result.edges is None else _mean_ties(result.edges.down, result.edges.right)
-                keep(name, factor, Example(case, result.target, edges))
+                keep(name, factor, example_of(case, result))
         for name, figures in found.items():
             if not figures:
                 raise InputError(f"{data}: no image is large enough for the protocol {how.name!r}")
@@ -88,6 +87,11 @@ def evaluate(
                 name, data, how.name, factor, shown_unit(unit)[1], len(figures), mean(figures),
                 *published_means(figures), peak_memory_mb=_peak_memory_mb(),
             )  # fmt: skip
+
+
+def example_of(case: Case, result: Upsampled) -> Example:
+    edges = None if result.edges is None else _mean_ties(result.edges.down, result.edges.right)
+    return Example(case, result.target, edges)
 
 
 def _mean_ties(down: object, right: object) -> np.ndarray:
