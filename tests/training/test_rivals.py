@@ -98,13 +98,15 @@ def test_the_encoder_of_dada_may_learn_at_its_own_rate(config):
     assert len(slow["params"]) == sum(1 for name, _ in network.named_parameters() if ".encoder." in name) > 0
 
 
-class TestWeights:
-    @pytest.fixture(scope="class")
-    def x4(self, config, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("msg-net")
-        export(train(rival(config, "msg-net", steps=1), folder, hardware=HERE), folder / "a.safetensors")
-        return folder / "a.safetensors"
+@pytest.fixture(scope="module")
+def x4(config, tmp_path_factory):
+    """Weights of MSG-Net at x4."""
+    folder = tmp_path_factory.mktemp("msg-net")
+    export(train(rival(config, "msg-net", steps=1), folder, hardware=HERE), folder / "a.safetensors")
+    return folder / "a.safetensors"
 
+
+class TestWeights:
     @pytest.mark.parametrize("asked", ["msg-net-x8", "fdsr"])
     def test_of_another_method_or_factor_are_refused_with_both_names(self, x4, asked):
         with pytest.raises(InputError, match=f"are of msg-net-x4, not of {asked}; say msg-net-x4:"):

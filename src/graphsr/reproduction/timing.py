@@ -15,6 +15,7 @@ from graphsr.data.synthetic import scene
 from graphsr.errors import InputError
 from graphsr.evaluation.method_memory import peak_megabytes
 from graphsr.evaluation.stopwatch import best_seconds
+from graphsr.model import Model
 from graphsr.reproduction.cells import Bench
 from graphsr.reproduction.contenders import METHODS_AND_MODELS, Contender, chosen
 from graphsr.reproduction.plan import Plan
@@ -92,21 +93,18 @@ def _timed(bench: Bench, who: Contender, size: int, factor: int) -> Timed | None
     figures = bench.store.get(made)
     if figures is None:
         bench.plan.tell(f"timing {who.name} at x{factor}, {size} x {size}")
-        figures = _measure(bench, who, size, factor)
+        figures = _measure(promise.make(), size, factor, bench.plan.memory)
         bench.store.put(made, figures)
     return Timed(who.name, promise.weights, size, factor, figures["seconds"], figures["megabytes"])
 
 
-def _measure(bench: Bench, who: Contender, size: int, factor: int) -> dict[str, Any]:
-    promise = bench.workshop.untrained(who, factor)
-    assert not isinstance(promise, Absent)
-    model = promise.make()
+def _measure(model: Model, size: int, factor: int, memory: bool) -> dict[str, Any]:
     small, large = _pair(_WARM_UP, factor), _pair(size, factor)
     upsample(*small, model=model)
     (seconds,) = best_seconds(1, lambda: upsample(*large, model=model))
     if seconds < _LONG_SECONDS:
         seconds = min(seconds, *best_seconds(_REPEATS - 1, lambda: upsample(*large, model=model)))
-    megabytes = peak_megabytes(model, *large) if bench.plan.memory else None
+    megabytes = peak_megabytes(model, *large) if memory else None
     return {"seconds": seconds, "megabytes": megabytes}
 
 

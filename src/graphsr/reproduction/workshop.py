@@ -78,18 +78,21 @@ class Workshop:
         says = f"trained on {on.name} at x{factor}, {self.plan.budget} samples"
         return Promise(says, key, lambda: self._trained(who, on, factor, config, folder))
 
-    def untrained(self, who: Contender, factor: int) -> Promise:
-        """The model with random numbers, which take as long as others."""
+    def untrained(self, who: Contender, factor: int) -> Promise | Absent:
+        """The model with the weights there are, or else with random numbers, which take as long as others."""
         known = self.promise(who, None, factor)
-        if isinstance(known, Promise):
+        if isinstance(known, Promise) or not who.preset or (who.factors and factor not in who.factors):
             return known
-        config = _without_data(who, factor)
 
         def make() -> Model:
             torch.manual_seed(_SEED)
-            return to_judge(config)
+            return self.skeleton(who, factor)
 
-        return Promise("random", f"random {who.name}", make)
+        return Promise("random", f"random {who.name} {graphsr.__version__}", make)
+
+    def skeleton(self, who: Contender, factor: int) -> Model:
+        """The model of a contender that is trained, before any training."""
+        return to_judge(_without_data(who, factor))
 
     def configuration(self, who: Contender, on: FoundSet, factor: int) -> Config:
         """The contender's own preset, on the samples of the paper's, as long as the budget lasts."""
