@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import messages, results, say
+from graphsr.cli.console import messages, say, table
 
 if TYPE_CHECKING:
     from graphsr.evaluation.evaluate import Evaluation, Example
 
 _EXAMPLES = 6
-_TABLE_WIDTH = 116  # a narrower terminal wraps lines; shortened figures would be of no use
 
 
 def evaluate(
@@ -92,17 +91,9 @@ def evaluate(
 
 
 def _print(rows: list[Evaluation]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from graphsr.evaluation import tables
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
-    for n, heading in enumerate(tables.HEADINGS):
-        table.add_column(heading, justify="left" if n < 2 else "right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in tables.cells(row)))  # brackets may be part of a name
-    results.print(table, width=max(results.width, _TABLE_WIDTH), crop=False)
+    table(tables.HEADINGS, map(tables.cells, rows), words=2)
     peak = max(row.peak_memory_mb for row in rows)
     say("memory", f"{peak:.0f} MB at the peak of this process")
     say("legend", tables.LEGEND)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from graphsr.cli.console import messages, note, results, say
-
-if TYPE_CHECKING:
-    from graphsr.reproduction.report import Table
-
-_TABLE_WIDTH = 130  # a narrower terminal wraps lines; shortened figures would be of no use
+from graphsr.cli.console import messages, note, say, table
 
 
 def reproduce(
@@ -81,8 +76,8 @@ def reproduce(
             pairs, patch, _numbers("--sizes", sizes), memory, workers, tell,
         )  # fmt: skip
         report = run(experiment, plan)
-    for table in report.tables:
-        _print(table)
+    for part in report.tables:
+        table(part.headings, part.rows, words=part.words, title=part.title)
     for sentence in report.made_by:
         label, _, rest = sentence.partition(": ")
         say(label.lower(), rest) if rest and len(label) <= 10 else say("", sentence)
@@ -103,15 +98,3 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
         return tuple(int(word) for word in _words(text))
     except ValueError:
         raise InputError(f"{option}: expected whole numbers with commas between, not {text!r}") from None
-
-
-def _print(table: Table) -> None:
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(title=Text(table.title), title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for n, heading in enumerate(table.headings):
-        grid.add_column(heading, justify="left" if n < table.words else "right")
-    for row in table.rows:
-        grid.add_row(*(Text(cell) for cell in row))
-    results.print(grid, width=max(results.width, _TABLE_WIDTH), crop=False)
