@@ -8,7 +8,8 @@ from networks_to_test import Build, run
 from torch import Tensor
 
 from graphsr.baselines import METHODS
-from graphsr.baselines.dada import DADABaseline, RawChannels, advance, conductance, diffuse
+from graphsr.baselines.dada import DADABaseline, RawChannels, conductance
+from graphsr.baselines.diffusion import advance, diffuse, track
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling, interpolate_source
 
@@ -55,6 +56,21 @@ class TestDADA:
             return diffuse(start, Edges(down, right), source, known, 34)[..., ::7, ::7]
 
         assert torch.autograd.gradcheck(some, (down, right), fast_mode=True)
+
+    @pytest.mark.parametrize(("size", "cells"), [((24, 20), (6, 5)), ((37, 51), (7, 9)), ((1, 12), (1, 4))])
+    def test_gradients_of_the_kernel_equal_those_of_torch(self, size: tuple[int, int], cells: tuple[int, int]) -> None:
+        source, known = 0.5 + torch.rand(2, 1, *cells), torch.rand(2, 1, *cells) > 0.1
+        edges = conductance(torch.rand(2, 3, *size), 0.3)
+        inputs = [x.requires_grad_() for x in (interpolate_source(source, size), edges.down, edges.right)]
+        pull = torch.randn(2, 1, *size)
+        steps = 67  # two stretches and some more
+        found, expected = (
+            torch.autograd.grad(way(inputs[0], Edges(*inputs[1:]), source, known, steps), inputs, pull)
+            for way in (track, diffuse)
+        )
+        for ours, plain in zip(found, expected, strict=True):
+            largest = float(plain.abs().max()) if plain.numel() else 0.0
+            torch.testing.assert_close(ours, plain, rtol=0, atol=1e-5 * largest)  # measured 1e-6 of the largest
 
     def test_lines_of_pixels(self) -> None:
         method = DADABaseline(RawChannels(), steps=4, tracked_steps=0).eval()

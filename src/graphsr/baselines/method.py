@@ -79,6 +79,7 @@ class NetworkBaseline(Baseline):
 
     multiple: ClassVar[int] = 1  # of the target's sides
     factors: ClassVar[tuple[int, ...]] = ()
+    layout: ClassVar[torch.memory_format] = torch.channels_last  # of tensors in training; whichever is faster on a CPU
 
     def __init__(self, network: nn.Module, factor: int | None = None) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+import torch
 from torch import nn
 
 from graphsr.baselines import METHODS
@@ -50,6 +51,11 @@ def to_judge(config: Config) -> Trainable:
 def parts(network: Trainable) -> Iterable[tuple[float, list[nn.Parameter]]]:
     """Parameters with what their learning rate is multiplied by."""
     return network.learning_rates() if isinstance(network, NetworkBaseline) else [(1.0, list(network.parameters()))]
+
+
+def layout(network: Trainable) -> torch.memory_format:
+    """How tensors lie in memory while it is trained."""
+    return network.layout if isinstance(network, NetworkBaseline) else torch.channels_last
 
 
 def encoder_of(network: nn.Module) -> Encoder | None:

@@ -31,7 +31,7 @@ class Standing:
         if earlier is not None:
             _same_network(config, earlier, self.last)
         self.network = networks.build(config, pretrained=config.pretrained if earlier is None else False)
-        self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.network.to(memory_format=networks.layout(self.network))  # type: ignore[call-overload]
         self.optimiser = optimiser(self.network, config.optimisation)
         self.mean = RunningMean(self.network, config.optimisation.average)
         self.step, self.best_score = 0, math.inf
