@@ -8,6 +8,7 @@ import pytest
 from safetensors.torch import save_file
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.weights import save
 from graphsr.reproduction.contenders import Contender
 from graphsr.reproduction.plan import Plan
 from graphsr.reproduction.sets import find_sets
@@ -105,6 +106,13 @@ class TestWeights:
         assert isinstance(found, Promise)
         assert found.weights == "file mine.safetensors"
         assert found.make().network is not None
+
+    def test_say_what_they_were_trained_on(self, reproduce, tmp_path, file):
+        save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "told.safetensors", about={"samples": "80", "data": "hci"})
+        for name, words in (("told", "80 samples of hci"), ("mine", "which does not say how it was trained")):
+            weights = ("--weights", f"fdsr:{tmp_path / name}.safetensors")
+            asked = ("--sets", "synthetic", "--methods", "fdsr", "--factors", 16, "--pairs", 1)
+            assert words in reproduce("table1", *asked, *weights, "-o", tmp_path)[1]
 
     def test_for_one_factor_are_for_that_alone(self, tmp_path, file):
         assert isinstance(self.promise(tmp_path, f"fdsr-x8:{file}"), Promise)

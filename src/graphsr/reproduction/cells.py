@@ -63,6 +63,7 @@ class Bench:
         self.store = Store(plan.out / "measured.json")
         self.workshop = Workshop(plan)
         self.skipped: list[str] = []
+        self.origins: list[str] = []
         self._made: dict[str, Model] = {}
 
     def cell(self, who: Contender, on: FoundSet, factor: int, trained_on: FoundSet | None = None) -> Cell | None:
@@ -73,6 +74,8 @@ class Bench:
             if promise.reason not in self.skipped:
                 self.skipped.append(promise.reason)
             return None
+        if promise.origin:
+            self.origins.append(f"Weights of {who.name}: {promise.origin}")
         made_by = {
             "method": who.name, "weights": promise.key, "data": on.name, "folder": str(on.folder),
             "split": on.place.split, "pairs": self.plan.pairs or len(on.pairs), "protocol": PROTOCOL, "factor": factor,

@@ -71,7 +71,8 @@ def error_report(
         *(f"Data: {one.says(plan.pairs)}" for one in sets),
         f"Protocol: {how.name}, {how.says}",
         f"Budget: {budget}",
-        "Weights: as the table says; those of a file are as good as whoever trained them made them",
+        "Weights: as the table says",
+        *all_of(bench.origins),
         *remarks,
         *all_of([cell.published.remark for cell in cells if cell.published and cell.published.remark]),
     )

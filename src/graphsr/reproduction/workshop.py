@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 
 import graphsr
+from graphsr import model_files
 from graphsr.baselines import METHODS
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
@@ -38,6 +39,7 @@ class Promise:
     weights: str
     key: str
     make: Callable[[], Model]
+    origin: str = ""  # what a file says of the training it comes from
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Workshop:
             return Promise(_NONE_NEEDED, f"{who.name} {graphsr.__version__}", lambda: load(who.name))
         file = self._file(who, on, factor)
         if file is not None:
-            return Promise(f"file {file.name}", _hash(file.read_bytes()), lambda: _read(who, factor, file))
+            key = _hash(file.read_bytes())
+            return Promise(f"file {file.name}", key, lambda: _read(who, factor, file), _origin(file))
         if on is None or self.plan.budget <= 0:
             return Absent(f"{who.name}: no weights at x{factor}; give --weights {who.name}:FILE or a --budget")
         config = self.configuration(who, on, factor)
@@ -128,8 +131,7 @@ class Workshop:
             self.plan.tell(f"training {who.name} on {on.name} at x{factor}: step {progress.step} of {progress.steps}")
 
         checkpoint = train(config, folder, hardware=Hardware(workers=self.plan.workers), listen=listen)
-        about = {"data": on.name, "samples": str(self.plan.budget)}
-        return load(export(checkpoint, file, about=about))
+        return load(export(checkpoint, file))
 
 
 def _without_data(who: Contender, factor: int) -> Config:
@@ -168,6 +170,13 @@ def _read(who: Contender, factor: int, file: Path) -> Model:
     if who.name in METHODS:
         return load(f"{called_with(METHODS[who.name], factor if who.factors else None)}:{file}")
     return load(file)
+
+
+def _origin(file: Path) -> str:
+    about = model_files.about(file) if file.suffix == ".safetensors" else {}
+    if "samples" not in about:
+        return f"file {file.name}, which does not say how it was trained"
+    return f"file {file.name}, {about['samples']} samples of {about.get('data', '?')}, {about.get('factors', '?')}"
 
 
 def _hash(content: bytes) -> str:

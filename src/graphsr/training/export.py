@@ -30,9 +30,20 @@ def export(
     model = network.to_judge(config)
     mean = {name: value for name, value in state.average.items() if name != "count"}
     model.load_state_dict(mean or state.model)
-    said = {"steps": str(state.step), **(about or {})}
+    said = {**_origin(config, state.step), **(about or {})}
     if isinstance(model, GraphSR):
         model_files.save(model, path, half=half, about=said)
         return str(path)
     weights.save(model, config.method, Path(path), half=half, about=said)
     return f"{weights.called_with(weights.METHODS[config.method], model.factor)}:{path}"
+
+
+def _origin(config: Config, steps: int) -> dict[str, str]:
+    """What a file says of its training; samples are those of one device."""
+    factors = config.factors
+    return {
+        "steps": str(steps),
+        "samples": str(steps * config.optimisation.batch),
+        "data": ", ".join(one.kind for one in config.data.sets),
+        "factors": f"x{factors.least:g}" + (f" to x{factors.most:g}" if factors.most != factors.least else ""),
+    }
