@@ -26,16 +26,18 @@ def say(label: str, *sentences: str) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, words: int, title: str = "") -> None:
-    """A table in full, its first `words` columns words and the others figures.
-
-    In a narrow terminal whole lines are wrapped: shortened figures would be of no use.
-    """
+    """A table whose first `words` columns are words, and the others figures."""
     grid = Table(title=Text(title) if title else None, title_justify="left", title_style="bold", box=None)
     grid.pad_edge, grid.header_style = False, "bold"
     for n, heading in enumerate(headings):
         grid.add_column(heading, justify="left" if n < words else "right")
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row))  # brackets may be part of a name
+    show(grid)
+
+
+def show(grid: Table) -> None:
+    """A table in full. In a narrow terminal whole lines are wrapped: shortened figures would be of no use."""
     needed = Measurement.get(results, results.options.update(width=_ANY_WIDTH), grid).maximum
     Console(width=max(results.width, needed), highlight=False).print(grid, soft_wrap=True)
 
