@@ -114,8 +114,8 @@ def _made_by(plan: Plan, scene: Scene) -> list[str]:
     how, on = protocol(PROTOCOL), scene.on
     budget = f"{plan.budget} training samples" if plan.budget else "none, nothing was trained here"
     return [
-        f"Data: {on.name} at x{scene.factor}, {len(scene.cases)} pairs of split {on.place.split}, of each the patch with "
-        "most detail",
+        f"Data: {on.name} at x{scene.factor}, {len(scene.cases)} pairs of split {on.place.split}, of each the "
+        "patch with most detail",
         f"Protocol: {how.name}, {how.says}",
         f"Budget: {budget}",
         f"Weights: {'; '.join(f'{one.name}: {one.weights}' for one in scene.results)}",
