@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from graphsr.errors import InputError
 from graphsr.reproduction import comparison, figure_errors, figure_weights, table1, table2, table3, timing
 from graphsr.reproduction.plan import Plan
 from graphsr.reproduction.report import Report
+from graphsr.suggestion import suggestion
 
 __all__ = ["EXPERIMENTS", "Plan", "Report", "reproduce"]
 
@@ -26,9 +26,7 @@ EXPERIMENTS: dict[str, Callable[[Plan], Report]] = {
 def reproduce(experiment: str, plan: Plan) -> Report:
     """Run an experiment; what it measures is kept in plan.out, and not measured again."""
     if experiment not in EXPERIMENTS:
-        near = get_close_matches(experiment, EXPERIMENTS, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(EXPERIMENTS)}"
-        raise InputError(f"experiment {experiment!r}: unknown; {hint}")
+        raise InputError(f"experiment {experiment!r}: unknown; {suggestion(experiment, EXPERIMENTS)}")
     try:
         plan.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

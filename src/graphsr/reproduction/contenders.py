@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from graphsr import features
 from graphsr.baselines import METHODS
 from graphsr.errors import InputError
+from graphsr.suggestion import suggestion
 
 # The configuration of the paper, whose model and samples are taken.
 PAPER_PRESET = "paper-nyuv2"
@@ -62,7 +62,5 @@ def chosen(names: Sequence[str], among: Sequence[Contender]) -> tuple[list[Conte
     by_name = {one.name: one for one in among}
     for name in names:
         if name not in by_name:
-            near = get_close_matches(name, by_name, n=2)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(by_name)}"
-            raise InputError(f"--methods {name!r}: nothing is called so here; {hint}")
+            raise InputError(f"--methods {name!r}: nothing is called so here; {suggestion(name, by_name)}")
     return [by_name[name] for name in names], []

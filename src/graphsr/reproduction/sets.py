@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
 from graphsr.data import PairList, open_pairs
 from graphsr.errors import InputError
 from graphsr.reproduction.plan import Plan
+from graphsr.suggestion import suggestion
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,7 @@ def find_sets(plan: Plan) -> tuple[list[FoundSet], list[str]]:
 
 def _known(name: str) -> Place:
     if name not in _BY_NAME:
-        near = get_close_matches(name, _BY_NAME, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(_BY_NAME)}"
-        raise InputError(f"--sets {name!r}: no data set is called so; {hint}")
+        raise InputError(f"--sets {name!r}: no data set is called so; {suggestion(name, _BY_NAME)}")
     return _BY_NAME[name]
 
 

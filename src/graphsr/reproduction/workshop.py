@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -22,6 +22,7 @@ from graphsr.model import Colour, Model, load
 from graphsr.reproduction.contenders import EXTRACTORS, METHODS_AND_MODELS, PAPER_PRESET, Contender
 from graphsr.reproduction.plan import Plan
 from graphsr.reproduction.sets import FoundSet
+from graphsr.suggestion import suggestion
 from graphsr.training.checkpoint import as_plain
 from graphsr.training.config import Config, DataSet, Validation, at_factor, for_steps, read_config
 from graphsr.training.export import export
@@ -78,7 +79,8 @@ class Workshop:
         config = self.configuration(who, on, factor)
         key = _hash(json.dumps(as_plain(config)).encode())
         folder = self.plan.out / "trained" / on.name / f"{who.name}-x{factor}-{key}"
-        says = f"trained on {on.name} at x{factor}, {self.plan.budget} samples"
+        samples = config.optimisation.steps * config.optimisation.batch
+        says = f"trained on {on.name} at x{factor}, {samples} samples"
         return Promise(says, key, lambda: self._trained(who, on, factor, config, folder))
 
     def untrained(self, who: Contender, factor: int) -> Promise | Absent:
@@ -117,9 +119,10 @@ class Workshop:
             for given in self.given:
                 if (given.name, given.factor) == (who.name, at):
                     return given.path
-        folders = [self.plan.out / "weights"] if on is None else [self.plan.out / "weights" / on.name]
+        home = self.plan.out / "weights"
+        folders = [home] if on is None else [home / on.name, home]
         names = (f"{who.name}-x{factor}.safetensors", f"{who.name}.safetensors")
-        candidates = (folder / name for folder in [*folders, self.plan.out / "weights"] for name in names)
+        candidates = (folder / name for folder in folders for name in names)
         return next((path for path in candidates if path.is_file()), None)
 
     def _trained(self, who: Contender, on: FoundSet, factor: int, config: Config, folder: Path) -> Model:
@@ -142,6 +145,7 @@ def _without_data(who: Contender, factor: int) -> Config:
     return replace(config, model=replace(model, features=4) if who.extractor == "colour" else model)
 
 
+@cache
 def _bundled() -> Promise | Absent:
     model = load("default")
     if isinstance(model, Colour):
@@ -158,10 +162,9 @@ def _given(text: str) -> _GivenFile:
         raise InputError(f"--weights {text!r}: {file}: no such file")
     parts = re.fullmatch(r"(.+)-x(\d+)", name)
     given = _GivenFile(parts[1], int(parts[2]), Path(file)) if parts else _GivenFile(name, None, Path(file))
-    learned = {one.name for one in (*METHODS_AND_MODELS, *EXTRACTORS) if one.preset}
+    learned = [one.name for one in (*METHODS_AND_MODELS, *EXTRACTORS) if one.preset]
     if given.name not in learned:
-        near = get_close_matches(given.name, learned, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"those that are: {', '.join(sorted(learned))}"
+        hint = suggestion(given.name, learned)
         raise InputError(f"--weights {text!r}: nothing learned is called {given.name!r}; {hint}")
     return given
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from graphsr.data.degradation import Degradation, Factors
 from graphsr.errors import InputError
 from graphsr.learned import Architecture
 from graphsr.settings import build
+from graphsr.suggestion import suggestion
 from graphsr.training.loss import LOSSES
 
 if sys.version_info >= (3, 11):
@@ -173,10 +173,8 @@ def _check_method(config: Config, path: str) -> None:
     name = config.method
     learned = [method.name for method in METHODS.values() if method.learned]
     if name not in learned:
-        near = get_close_matches(name, learned, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(learned)}"
         what = "is not trained in advance" if name in METHODS else "no method is called so"
-        raise InputError(f"{path}: method {name!r}: {what}; {hint}")
+        raise InputError(f"{path}: method {name!r}: {what}; {suggestion(name, learned)}")
     if config.model != Architecture():
         raise InputError(f"{path}: method = {name!r} and [model] exclude each other; [model] is the graph model's")
     if name == "dada" and (config.diffusion.steps < 0 or config.diffusion.tracked_steps < 1):
