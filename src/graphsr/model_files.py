@@ -65,6 +65,9 @@ def about(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def _own(path: Path) -> GraphSR:
     metadata = about(path)
+    if "method" in metadata:
+        method = metadata["method"]
+        raise InputError(f"model {path}: holds the weights of {method}, another method; say {method}:{path}")
     if metadata.get("format") != _FORMAT:
         raise InputError(f"model {path}: is not a graphsr model (its metadata does not say {_FORMAT!r})")
     try:

@@ -8,8 +8,10 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from safetensors.torch import save_file
 from typer.testing import CliRunner
 
+from graphsr.baselines import METHODS
 from graphsr.cli import app
 from graphsr.data.degradation import average
 from graphsr.data.pair import Pair
@@ -17,7 +19,9 @@ from graphsr.evaluation import tables
 from graphsr.evaluation.evaluate import evaluate
 from graphsr.evaluation.metrics import measure, published_means
 from graphsr.evaluation.protocols import Case, cases, protocol
+from graphsr.learned import Architecture, GraphSR
 from graphsr.model import load
+from graphsr.model_files import save
 
 
 def a_pair(size=(300, 530), unit="m", seed=0) -> Pair:
@@ -127,6 +131,30 @@ class TestCommand:
         done = self.run(folder, "--model", "colour", "--sheet", str(folder / "sheet.png"))
         assert done.exit_code == 0, done.output
         assert Image.open(folder / "sheet.png").size[0] > 6 * 256
+
+    def test_models_of_one_stem_are_told_apart_and_a_rival_goes_by_its_method(self, folder):
+        for place in ("one", "two"):
+            (folder / place).mkdir()
+            save(GraphSR(Architecture(extractor="colour", features=4)), folder / place / "a.safetensors")
+        save_file(METHODS["fdsr"].build(None).network.state_dict(), folder / "a.safetensors")
+        names = [f"{folder / place / 'a.safetensors'}" for place in ("one", "two")] + [f"fdsr:{folder}/a.safetensors"]
+        more = [part for name in names for part in ("--model", name)]
+        done = self.run(folder, *more, "-o", str(folder / "table.csv"))
+        assert done.exit_code == 0, done.output
+        rows = csv.DictReader((folder / "table.csv").read_text().splitlines())
+        assert [row["model"] for row in rows] == [*names[:2], "fdsr"]
+
+    def test_a_model_named_twice_is_refused(self, folder):
+        done = self.run(folder, "--model", "colour", "--model", "colour")
+        assert done.exit_code == 2
+        assert "named twice" in done.output
+
+    def test_brackets_in_a_name_are_no_markup(self, folder):
+        (folder / "pairs").rename(folder / "pairs[bold]")
+        command = ["evaluate", "--data", str(folder / "pairs[bold]"), "--split", "test", "--model", "bicubic"]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+        assert "pairs[bold]" in done.output
 
     @pytest.mark.parametrize(
         ("more", "says"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from graphsr.baselines import METHODS
 from graphsr.errors import InputError
-from graphsr.training.config import DataSet, presets, read_config
+from graphsr.training.config import DataSet, at_factor, for_steps, presets, read_config
+
+SYNTHETIC = "[data]\nsets = [{kind='synthetic'}]\n"
 
 
 def written(tmp_path, text):
@@ -54,6 +57,22 @@ def test_what_is_written_is_what_is_read(tmp_path):
         ("[data]\nsets = [{kind='synthetic'}]\n[optimisation]\nsteps = 0", "steps must be positive"),
         ("[data]\nsets = [{kind='synthetic'}]\n[factors]\nleast = 0.5", "factors must be at least 1"),
         ("model = 3", "expected a table"),
+        ("method = 'fdrs'\n" + SYNTHETIC, "method 'fdrs': no method is called so; did you mean fdsr"),
+        ("method = 'pixtransform'\n" + SYNTHETIC, "method 'pixtransform': is not trained in advance"),
+        ("method = 'fdsr'\n" + SYNTHETIC + "[model]\nfeatures = 8", "exclude each other"),
+        ("method = 'fdsr'\n" + SYNTHETIC + "[diffusion]\nsteps = 8", "is for method = 'dada', not 'fdsr'"),
+        (SYNTHETIC + "[diffusion]\nsteps = 8", "is for method = 'dada' alone"),
+        ("method = 'dada'\n" + SYNTHETIC + "[diffusion]\ntracked_steps = 0", "tracked_steps at least 1"),
+        (
+            "method = 'msg-net'\n" + SYNTHETIC + "[factors]\nleast = 4",
+            "for one factor, 2, 4, 8, 16, but .* 4 to 8",
+        ),
+        ("method = 'msg-net'\n" + SYNTHETIC + "[factors]\nleast = 3\nmost = 3", "trained for one factor"),
+        ("method = 'msg-net'\n[data]\nsize = 60\nsets = [{kind='synthetic'}]", "60 is no multiple of the factor 8"),
+        (
+            "method = 'pmbanet'\n" + SYNTHETIC + "[validation]\nsets = [{kind='synthetic'}]",
+            "be validated at x4, x8",
+        ),
         ("[model", "cannot be read as TOML"),
     ],
 )
@@ -65,3 +84,22 @@ def test_mistakes_are_named(tmp_path, text, says):
 def test_a_name_that_is_neither_file_nor_preset_is_told_the_presets():
     with pytest.raises(InputError, match=r"presets are .*bundled"):
         read_config("bundeld")
+
+
+def test_every_learned_method_has_a_preset_of_its_name():
+    learned = {method.name for method in METHODS.values() if method.learned}
+    assert learned <= set(presets())
+    assert all(read_config(name).method == name for name in learned)
+
+
+def test_a_preset_can_be_for_another_factor():
+    config = at_factor(read_config("msg-net"), 4.0)
+    assert (config.factors.least, config.factors.most, config.validation.factors) == (4.0, 4.0, (4.0,))
+
+
+def test_a_schedule_is_stretched_with_the_steps():
+    long = read_config("bundled")
+    short = for_steps(long, long.optimisation.steps // 10)
+    assert short.schedule.end == long.schedule.end // 10
+    assert short.schedule.warm_up == long.schedule.warm_up // 10
+    assert short.schedule.every == 0  # as it was

@@ -13,91 +13,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from tiny_runs import HERE, STEPS, run, same, write_pairs, written
 
 from graphsr import model_files
-from graphsr.data.synthetic import scene
 from graphsr.errors import GraphSRError, InputError
 from graphsr.learned import Architecture
 from graphsr.training import checkpoint
 from graphsr.training.config import Config, Data, DataSet, Optimisation, Schedule, Validation, read_config
 from graphsr.training.export import export
-from graphsr.training.loop import Hardware, learning_rate, train
+from graphsr.training.loop import Hardware, train
+from graphsr.training.optimiser import learning_rate
 from graphsr.training.stream import Batches
 
-HERE = Hardware(accelerator="cpu", workers=0)
-STEPS = 6
-TOML = """
-pretrained = false
-[model]
-extractor = "unet-lite0"
-features = 4
-decoder_channels = [8, 8, 8, 8, 8]
-first_lambda = 1e-3
-guess = true
-offsets = true
-hints = true
-[data]
-size = 32
-sets = [{ kind = "folder" }]
-[factors]
-least = 2.0
-most = 8.0
-whole = 0.5
-[optimisation]
-steps = 6
-batch = 2
-clip = 1.0
-average = 0.9
-rtol = 1e-3
-[validation]
-every = 2
-pairs = 1
-size = 32
-factors = [4.0]
-sets = [{ kind = "folder" }]
-"""
 
-
-@pytest.fixture(scope="session")
-def pairs(tmp_path_factory):
-    """A folder of twelve small pairs."""
-    root = tmp_path_factory.mktemp("pairs")
-    for name in ("guides", "targets"):
-        (root / name).mkdir()
-    for seed in range(12):
-        drawn = scene(seed, (40, 48))
-        Image.fromarray(drawn.guide).save(root / "guides" / f"{seed:02}.png")
-        np.save(root / "targets" / f"{seed:02}.npy", drawn.depth)
-    return root
-
-
-@pytest.fixture(scope="session")
-def config(pairs, tmp_path_factory):
-    path = tmp_path_factory.mktemp("config") / "tiny.toml"
-    path.write_text(TOML.replace("[data]", f'[data]\nroot = "{pairs}"'))
-    return read_config(str(path))
-
-
-def run(config, folder, **more):
-    losses = []
-    train(config, folder, hardware=HERE, listen=lambda progress: losses.append(progress.loss), **more)
-    return losses
-
-
-@pytest.fixture(scope="session")
-def unbroken(config, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unbroken")
-    return run(config, folder), folder
-
-
-def same(one: Path, other: Path) -> bool:
-    states = [checkpoint.read(folder / "last.ckpt") for folder in (one, other)]
-    return all(
-        torch.equal(getattr(states[0], part)[name], getattr(states[1], part)[name])
-        for part in ("model", "average")
-        for name in states[0].model
+def started(path: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
+    """`graphsr train` in a process of its own, which has written its first checkpoint."""
+    command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(folder), "--accelerator", "cpu"]
+    process = subprocess.Popen(
+        [*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    until = time.monotonic() + 120
+    while not (folder / "last.ckpt").exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return process
 
 
 class TestGoingOn:
@@ -109,20 +47,24 @@ class TestGoingOn:
         assert same(tmp_path, unbroken[1])
 
     def test_a_run_that_was_killed_goes_on_where_it_was(self, config, pairs, unbroken, tmp_path):
-        path = tmp_path / "tiny.toml"
-        path.write_text(TOML.replace("[data]", f'[data]\nroot = "{pairs}"'))
         folder = tmp_path / "run"
-        command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(folder), "--accelerator", "cpu"]
-        process = subprocess.Popen([*command, "--workers", "0"], stderr=subprocess.PIPE)
-        until = time.monotonic() + 120
-        while not (folder / "last.ckpt").exists() and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.01)
+        process = started(written(tmp_path / "tiny.toml", pairs), folder, workers=0)
         os.kill(process.pid, signal.SIGKILL) if process.poll() is None else None
         process.communicate()
         assert (folder / "last.ckpt").exists()
         run(config, folder)
         assert checkpoint.read(folder / "last.ckpt").step == STEPS
         assert same(folder, unbroken[1])
+
+    def test_a_run_that_was_interrupted_ends_quietly_and_can_go_on(self, pairs, tmp_path):
+        folder = tmp_path / "run"
+        endless = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 100000"))
+        process = started(endless, folder, workers=1)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+        told = process.communicate(timeout=120)[1]
+        assert process.returncode == 130, told
+        assert "Traceback" not in told
+        assert run(replace(read_config(str(endless))), folder, stop_after=1)
 
     def test_a_finished_run_has_nothing_left_to_do(self, config, unbroken):
         assert run(config, unbroken[1]) == []
@@ -149,27 +91,45 @@ class TestGoingWrong:
         assert kept.step == good.step
         assert all(torch.equal(kept.model[name], good.model[name]) for name in good.model)
 
+    def test_an_error_in_a_worker_names_the_file_and_nothing_else(self, config, tmp_path):
+        broken = write_pairs(tmp_path / "pairs", [0, 1])
+        (broken / "targets" / "01.npy").write_bytes(b"nonsense")  # the second pair is for training
+        there = replace(config, data=replace(config.data, root=str(broken)), validation=Validation())
+        with pytest.raises(InputError, match=r"01\.npy") as caught:
+            train(there, tmp_path / "run", hardware=Hardware(accelerator="cpu", workers=1))
+        assert len(str(caught.value).splitlines()) == 1
+
 
 class TestLearning:
     def test_the_loss_falls(self, config, tmp_path):
-        """On one batch, drawn again and again."""
+        """On one pair, which is all there is."""
+        root = write_pairs(tmp_path / "pairs", [3] * 4)
         steady = replace(
             config,
+            data=replace(config.data, root=str(root), size=40),
             optimisation=replace(config.optimisation, steps=30, batch=2, learning_rate=3e-3, average=0.0),
             factors=replace(config.factors, least=4.0, most=4.0),
-            validation=replace(config.validation, every=1000),
+            validation=replace(config.validation, sets=()),
         )
-        batches = Batches(steady, 0)
-        batches.batch = lambda n, first=batches.batch: first(0)  # type: ignore[method-assign]
-        import graphsr.training.loop as loop
-
-        original = loop.Batches
-        loop.Batches = lambda *_: batches  # type: ignore[assignment,misc]
-        try:
-            losses = run(steady, tmp_path)
-        finally:
-            loop.Batches = original  # type: ignore[misc]
+        losses = run(steady, tmp_path / "run")
         assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:3])
+
+    def test_without_validation_the_last_state_is_what_comes_out(self, config, tmp_path):
+        blind = replace(config, validation=Validation())
+        assert train(blind, tmp_path, hardware=HERE, stop_after=2) == tmp_path / "last.ckpt"
+        assert not (tmp_path / "best.ckpt").exists()
+        assert checkpoint.read(tmp_path / "last.ckpt").step == 2
+
+    def test_two_validation_sets_of_one_kind_are_told_apart_by_their_folders(self, config, pairs, tmp_path):
+        sets = (DataSet("folder", pairs.name), DataSet("folder", str(pairs)))
+        two = replace(
+            config,
+            data=replace(config.data, root=str(pairs.parent), sets=sets),
+            validation=replace(config.validation, sets=sets),
+        )
+        heard = []
+        train(two, tmp_path, hardware=HERE, stop_after=2, listen=heard.append)
+        assert [score.name for score in heard[-1].scores] == [f"folder:{pairs.name}", f"folder:{pairs}"]
 
     def test_the_best_model_can_be_exported_and_run(self, unbroken, tmp_path):
         path = tmp_path / "model.safetensors"
@@ -181,8 +141,7 @@ class TestLearning:
 
 
 def test_two_processes_train_together(pairs, tmp_path):
-    path = tmp_path / "tiny.toml"
-    path.write_text(TOML.replace("[data]", f'[data]\nroot = "{pairs}"').replace("steps = 6", "steps = 2"))
+    path = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 2"))
     command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(tmp_path / "run"), "--accelerator", "cpu"]
     done = subprocess.run([*command, "--devices", "2", "--workers", "0"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

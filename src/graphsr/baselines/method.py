@@ -34,6 +34,12 @@ class Method:
 class Baseline(Model):
     """A method without a graph. `run` fills holes, takes channels one by one, and scales; `estimate` does the work."""
 
+    def forward(
+        self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W); what is learned can be trained with it."""
+        return self.run(guide, source, confidence=confidence)[0]
+
     def run(
         self,
         guide: torch.Tensor,
@@ -73,11 +79,16 @@ class NetworkBaseline(Baseline):
 
     multiple: ClassVar[int] = 1  # of the target's sides
     factors: ClassVar[tuple[int, ...]] = ()
+    layout: ClassVar[torch.memory_format] = torch.channels_last  # of tensors in training; whichever is faster on a CPU
 
     def __init__(self, network: nn.Module, factor: int | None = None) -> None:
         super().__init__()
         self.network = network
         self.factor = factor
+
+    def learning_rates(self) -> list[tuple[float, list[nn.Parameter]]]:
+        """Parameters with what the learning rate is multiplied by for them, where the authors did so."""
+        return [(1.0, list(self.parameters()))]
 
     def estimate(
         self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor

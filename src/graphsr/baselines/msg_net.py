@@ -121,6 +121,12 @@ class MSGNetBaseline(NetworkBaseline):
     def __init__(self, factor: int) -> None:
         super().__init__(MSGNet(factor), factor)
 
+    def learning_rates(self) -> list[tuple[float, list[nn.Parameter]]]:
+        """A tenth for biases and for the last layer, as published."""
+        slow = [p for name, p in self.named_parameters() if name.endswith(".bias") or name == "network.out.weight"]
+        others = [p for p in self.parameters() if all(p is not one for one in slow)]
+        return [(1.0, others), (0.1, slow)]
+
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
         smooth = _box_mean(source)
         details = self.network(_guide_details(guide)[..., :-1, :-1], source - smooth)

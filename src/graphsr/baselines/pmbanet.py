@@ -164,6 +164,7 @@ class PMBANetBaseline(NetworkBaseline):
     """PMBANet at its factor, on source and guide in 0..1 (in the release: 8 bits, divided by 255)."""
 
     factors: ClassVar[tuple[int, ...]] = FACTORS
+    layout: ClassVar[torch.memory_format] = torch.contiguous_format  # 4.0 s a sample instead of 5.8 at x8
 
     def __init__(self, factor: int) -> None:
         super().__init__(PMBANet(factor), factor)

@@ -8,14 +8,17 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from graphsr.baselines import METHODS, Method
 from graphsr.baselines.method import NetworkBaseline
 from graphsr.errors import InputError
+from graphsr.io.atomic import check_folder, whole_file
 from graphsr.model import Model
 
+FORMAT = "graphsr weights 1"
 # What a file may wrap its state dict in, and what its names may begin with.
 _WRAPPERS = ("state_dict", "model", "net")
 _PREFIXES = ("module.", "network.")
@@ -26,7 +29,7 @@ _UNUSED = "num_batches_tracked"
 def load(name: str) -> Model | None:
     """The method of a name such as "guided-filter", "dkn:FILE" or "msg-net-x8:FILE"; None if no method is called so."""
     called, colon, file = name.partition(":")
-    method, factor = _method(called)
+    method, factor = find(called)
     if method is None:
         near = get_close_matches(called, METHODS, n=2) if colon and not Path(name).exists() else []
         if near:
@@ -48,8 +51,26 @@ def load(name: str) -> Model | None:
             f"say {example!r}, where FILE is a state dict of its authors (.pth) or of ours (.safetensors)"
         )
     model = method.build(factor)
-    _fill(_network(model), Path(file), called_with(method, factor))
+    _fill(_network(model), Path(file), called_with(method, factor if method.factors else None))
     return model.eval()
+
+
+def save(
+    model: NetworkBaseline,
+    method: str,
+    path: Path,
+    *,
+    half: bool = False,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Write a network's weights with the name of its method (and factor) inside, so that no other takes them."""
+    check_folder(path)
+    called = called_with(METHODS[method], model.factor)
+    tensors = {name: value.detach().cpu().contiguous() for name, value in model.network.state_dict().items()}
+    if half:
+        tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
+    with whole_file(path) as part:
+        save_file(tensors, part, {"format": FORMAT, "method": called, **(about or {})})
 
 
 def called_with(method: Method, factor: int | None) -> str:
@@ -63,7 +84,8 @@ def skeleton(method: Method, factor: int | None) -> nn.Module:
         return _network(method.build(factor))
 
 
-def _method(called: str) -> tuple[Method | None, int | None]:
+def find(called: str) -> tuple[Method | None, int | None]:
+    """The method and the factor that a name such as "dkn" or "msg-net-x8" stands for."""
     if called in METHODS:
         return METHODS[called], None
     parts = re.fullmatch(r"(.+)-x(\d+)", called)
@@ -78,6 +100,9 @@ def _network(model: Model) -> nn.Module:
 
 def _fill(network: nn.Module, path: Path, asked: str) -> None:
     state = read(path)
+    owner = _owner_inside(path)
+    if owner not in (asked, None):
+        raise InputError(f"weights {path}: are of {owner}, not of {asked}; say {owner}:{path}")
     expected, found = _shapes(network.state_dict()), _shapes(state)
     if expected != found:
         differ = min(set(expected.items()) ^ set(found.items()))[0]
@@ -111,6 +136,15 @@ def read(path: Path) -> dict[str, torch.Tensor]:
         if all(name.startswith(prefix) for name in state):
             state = {name.removeprefix(prefix): value for name, value in state.items()}
     return state
+
+
+def _owner_inside(path: Path) -> str | None:
+    """The method that a file of ours says it is of."""
+    if path.suffix != ".safetensors":
+        return None
+    with safe_open(path, "pt") as file:
+        about = file.metadata() or {}
+    return about.get("method") if about.get("format") == FORMAT else None
 
 
 def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:

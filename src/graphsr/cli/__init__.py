@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli import benchmark, demo, evaluate, export, methods, train, upsample, warm_up
+from graphsr.cli import benchmark, demo, evaluate, export, methods, reproduce, train, upsample, warm_up
 from graphsr.cli.errors import ReportingGroup
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command()(train.train)
 app.command()(export.export)
 app.command()(evaluate.evaluate)
 app.command()(methods.methods)
+app.command()(reproduce.reproduce)
 app.add_typer(benchmark.app, name="benchmark")
 app.command(name="warm-up")(warm_up.warm_up)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import messages, note, results, say
+from graphsr.cli.console import messages, note, say, show
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-# Figures broken in the middle cannot be read, so a narrow terminal has to wrap whole lines.
-_TABLE_WIDTH = 120
 _VERDICT = {True: "[green]yes[/]", False: "[bold red]no[/]", None: "not measured"}
 
 
@@ -85,11 +83,8 @@ def solver(
 
 
 def _show(measured: SolverBenchmark) -> None:
-    from rich.console import Console
-
-    wide = Console(width=max(results.width, _TABLE_WIDTH), highlight=False)
     for table in (_comparison_table(measured), _ratio_table(measured), _goal_table(measured.goals)):
-        wide.print(table, soft_wrap=True)
+        show(table)
     now = measured.conditions
     say("machine", f"{now.cores} cores, {now.threads} threads; load {now.load_before:.1f} to {now.load_after:.1f}")
     if now.load_before > 0.5:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import messages, results, say
+from graphsr.cli.console import messages, say, table
 
 if TYPE_CHECKING:
     from graphsr.evaluation.evaluate import Evaluation, Example
 
 _EXAMPLES = 6
-_TABLE_WIDTH = 116  # a narrower terminal wraps lines; shortened figures would be of no use
 
 
 def evaluate(
@@ -36,10 +35,12 @@ def evaluate(
       graphsr evaluate --model default --model colour --data my-pairs --factor 8
       graphsr evaluate --data nyuv2:"NYU Depth v2" --split test --factor 4 --factor 8 -o table.md
     """
+    from rich.markup import escape
+
     from graphsr.data import open_pairs
-    from graphsr.errors import InputError
     from graphsr.evaluation import tables
     from graphsr.evaluation.evaluate import evaluate as run
+    from graphsr.evaluation.evaluate import labels
     from graphsr.evaluation.protocols import protocol as named
     from graphsr.io.atomic import check_folder
     from graphsr.model import load
@@ -50,10 +51,7 @@ def evaluate(
             check_folder(path)
     if output is not None:
         tables.check_table(output)
-    stems = [Path(name).stem for name in model]
-    loaded = [(stem if stems.count(stem) == 1 else name, load(name)) for stem, name in zip(stems, model, strict=True)]
-    if len({name for name, _ in loaded}) < len(loaded):
-        raise InputError("--model: the same model is named twice")
+    loaded = list(zip(labels(model), map(load, model), strict=True))
     sets = []
     for one in data:
         kind, colon, folder = one.partition(":")
@@ -69,8 +67,12 @@ def evaluate(
             examples.append(example)
 
     with messages.status("reading") as status:
+
+        def tell(sentence: str) -> None:
+            status.update(escape(sentence))
+
         for name, found in sets:
-            rows += run(loaded, name, found, how, factor, most=pairs, tell=status.update, keep=keep)
+            rows += run(loaded, name, found, how, factor, most=pairs, tell=tell, keep=keep)
     say("protocol", f"{how.name}: {how.says}")
     _print(rows)
     if output is not None:
@@ -89,16 +91,9 @@ def evaluate(
 
 
 def _print(rows: list[Evaluation]) -> None:
-    from rich.table import Table
-
     from graphsr.evaluation import tables
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
-    for n, heading in enumerate(tables.HEADINGS):
-        table.add_column(heading, justify="left" if n < 2 else "right")
-    for row in rows:
-        table.add_row(*tables.cells(row))
-    results.print(table, width=max(results.width, _TABLE_WIDTH), crop=False)
+    table(tables.HEADINGS, map(tables.cells, rows), words=2)
     peak = max(row.peak_memory_mb for row in rows)
     say("memory", f"{peak:.0f} MB at the peak of this process")
     say("legend", tables.LEGEND)

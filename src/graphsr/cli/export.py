@@ -20,11 +20,14 @@ def export(
     \b
     Example:
       graphsr export run/best.ckpt mine.safetensors
+
+    Of a run that trained another method it writes the method's weights, which are used as METHOD:FILE.
     """
     from graphsr.errors import InputError
     from graphsr.training.export import export as write
 
     if output.suffix != ".safetensors":
         raise InputError(f"{output}: model files end in .safetensors")
-    write(checkpoint, output, half=half)
+    name = write(checkpoint, output, half=half)
     say("model", f"{output}, {output.stat().st_size / 1e6:.1f} MB")
+    say("use", f"--model {name}")

@@ -20,6 +20,13 @@ def train(
     data: Annotated[str | None, typer.Option("--data", help="Root of the data sets, instead of data.root.")] = None,
     devices: Annotated[int, typer.Option(min=1, help="Processes or GPUs to train on.")] = 1,
     accelerator: Annotated[str, typer.Option(help="auto, cpu, cuda, ...")] = "auto",
+    precision: Annotated[str, typer.Option(help="32-true, bf16-mixed, 16-mixed, ...")] = "32-true",
+    factor: Annotated[
+        float | None, typer.Option(min=1.0, help="Train for this factor alone, whatever [factors] says.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Train for so many steps; the schedule is stretched with it.")
+    ] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes that prepare samples, for each device.")] = 1,
 ) -> None:
     """Train a model. Run the same command again to go on where an earlier run was stopped.
@@ -28,9 +35,10 @@ def train(
     Examples:
       graphsr train bundled --data pairs -o run
       graphsr train mine.toml -o run
+      graphsr train msg-net --factor 8 --steps 2000 --data pairs -o msg-net-x8
     """
     from graphsr.errors import InputError
-    from graphsr.training.config import read_config
+    from graphsr.training.config import at_factor, for_steps, read_config
     from graphsr.training.loop import Hardware
     from graphsr.training.loop import train as run
 
@@ -41,7 +49,9 @@ def train(
     settings = read_config(config)
     if data is not None:
         settings = replace(settings, data=replace(settings.data, root=data))
-    hardware = Hardware(accelerator=accelerator, devices=devices, workers=workers)
+    settings = settings if factor is None else at_factor(settings, factor)
+    settings = settings if steps is None else for_steps(settings, steps)
+    hardware = Hardware(accelerator, devices, precision, workers)
     with _listener(output, settings.optimisation.steps) as listen:
         best = run(settings, output, hardware=hardware, listen=listen)
     say("trained", f"best model so far in {best}")
@@ -85,7 +95,8 @@ class _listener:
             self.log.add_image("results", progress.picture, progress.step, dataformats="HWC")
             parts = ", ".join(f"{s.name} x{s.factor:g} {s.ratio:.3f}" for s in progress.scores)
             messages.print(
-                f"step {progress.step}: {told}; squared error against bicubic {overall(progress.scores):.3f} ({parts})"
+                f"step {progress.step}: {told}; squared error against bicubic {overall(progress.scores):.3f} ({parts})",
+                markup=False,  # brackets may be part of a data set's name
             )
 
     def __exit__(self, *_: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 
 from graphsr.data.diml import DIML
@@ -15,6 +14,7 @@ from graphsr.data.nyuv2 import NYUv2, NYUv2Frames
 from graphsr.data.pair import Pair, PairList, Pairs
 from graphsr.data.rendered import Rendered
 from graphsr.errors import InputError
+from graphsr.suggestion import suggestion
 
 __all__ = ["Pair", "PairList", "Pairs", "kinds", "open_pairs"]
 
@@ -42,9 +42,7 @@ def kinds() -> list[str]:
 def open_pairs(kind: str, root: Path | str, split: str) -> PairList:
     """The pairs of one split ("train", "val" or "test") of a data set on disk. docs/data.md has the layouts."""
     if kind not in _KINDS:
-        near = get_close_matches(kind, kinds(), n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(kinds())}"
-        raise InputError(f"no kind of data set is called {kind!r}: {hint}")
+        raise InputError(f"no kind of data set is called {kind!r}: {suggestion(kind, kinds())}")
     if split not in _SPLITS:
         raise InputError(f"no split is called {split!r}: use one of {', '.join(_SPLITS)}")
     if split == "test" and kind in _WITHOUT_TEST:

@@ -6,15 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from graphsr.baselines.weights import find
 from graphsr.data.pair import Pairs
 from graphsr.errors import InputError
 from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
 from graphsr.evaluation.protocols import Case, Protocol, cases
 from graphsr.model import Model
-from graphsr.upsampling import upsample
+from graphsr.upsampling import Upsampled, upsample
 
 Tell = Callable[[str], None]
 
@@ -44,6 +46,16 @@ class Example:
     edges: np.ndarray | None  # (H, W) mean of the ties around each pixel
 
 
+def labels(names: Sequence[str]) -> list[str]:
+    """What models are called in tables: their name, method or file, in full where that would not tell them apart."""
+    heads = [name.partition(":")[0] for name in names]
+    short = [head if find(head)[0] else Path(name).stem for head, name in zip(heads, names, strict=True)]
+    found = [brief if short.count(brief) == 1 else name for brief, name in zip(short, names, strict=True)]
+    if len(set(found)) < len(found):
+        raise InputError("--model: the same model is named twice")
+    return found
+
+
 def evaluate(
     models: Sequence[tuple[str, Model]],
     data: str,
@@ -67,8 +79,7 @@ def evaluate(
                 result = upsample(case.pair.guide, case.source, model=model)
                 seconds = time.perf_counter() - began
                 found[name].append(measure(case, result.target, seconds))
-                edges = None if result.edges is None else _mean_ties(result.edges.down, result.edges.right)
-                keep(name, factor, Example(case, result.target, edges))
+                keep(name, factor, example_of(case, result))
         for name, figures in found.items():
             if not figures:
                 raise InputError(f"{data}: no image is large enough for the protocol {how.name!r}")
@@ -76,6 +87,11 @@ def evaluate(
                 name, data, how.name, factor, shown_unit(unit)[1], len(figures), mean(figures),
                 *published_means(figures), peak_memory_mb=_peak_memory_mb(),
             )  # fmt: skip
+
+
+def example_of(case: Case, result: Upsampled) -> Example:
+    edges = None if result.edges is None else _mean_ties(result.edges.down, result.edges.right)
+    return Example(case, result.target, edges)
 
 
 def _mean_ties(down: object, right: object) -> np.ndarray:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from graphsr.evaluation.case_panels import CasePanels
 from graphsr.evaluation.evaluate import Example
-from graphsr.evaluation.metrics import shown_unit
-from graphsr.pictures import ERRORS, Panel, Picture, as_picture, colourise, robust_range, sheet
-from graphsr.pictures.preview import resized
+from graphsr.pictures import Panel, Picture, sheet
 
 _TITLES = ("guide", "source", "truth", "prediction", "error", "edge weights")
 
@@ -20,23 +17,6 @@ def example_sheet(examples: Sequence[Example], title: str) -> Picture:
 
 
 def _row(example: Example) -> list[Panel | None]:
-    case = example.case
-    size = case.pair.size
-    times, unit = shown_unit(case.pair.unit)
-    truth, source, target = case.pair.target * times, case.source * times, example.target * times
-    low, high = robust_range(truth)
-    tenth = 0.1 * (high - low)
-    error = np.abs(target - truth)
-    rms = float(np.sqrt(np.nanmean(error**2)))
-    ties = None
-    if example.edges is not None:
-        logarithm = np.log10(np.maximum(example.edges, 1e-30))
-        ties = Panel(colourise(logarithm, *robust_range(logarithm)), "log of the mean tie")
-    return [
-        Panel(as_picture(case.pair.guide), case.pair.name),
-        Panel(resized(colourise(source, low, high), size, sharp=True), f"{source.shape[1]} × {source.shape[0]}"),
-        Panel(colourise(truth, low, high), f"{low:.3g} to {high:.3g} {unit}"),
-        Panel(colourise(target, low, high)),
-        Panel(colourise(error, 0.0, tenth, ERRORS), f"RMSE {rms:.3g} {unit}; white: {tenth:.2g}"),
-        ties,
-    ]
+    of = CasePanels(example.case)
+    ties = None if example.edges is None else of.ties(example.edges)
+    return [of.guide(), of.source(), of.truth(), of.target(example.target), of.error(example.target), ties]

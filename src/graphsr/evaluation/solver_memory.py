@@ -1,15 +1,13 @@
 """How much memory a solve takes beyond what goes in and what comes out.
 
 Measured in a process of its own: it loads the inputs from files, so that nothing but them is in memory, and has solved
-a small problem before, so that compiled code is there already. Then the solve; the difference between the peak of the
-resident memory (VmHWM of Linux) and the resident memory just before it, less the target, is what the solve took.
+a small problem before, so that compiled code is there already. What the resident memory grows by during the solve, less
+the target, is what the solve took.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +16,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
+from graphsr.evaluation.resident_memory import growth_at_peak
 from graphsr.evaluation.solver_problems import SolverProblem
 from graphsr.graph import Edges
 from graphsr.solver import solve
 
-_STATUS = Path("/proc/self/status")
-_RESET = Path("/proc/self/clear_refs")
-_RESET_PEAK = "5"
 _SMALL = 128
 _FACTOR = 8
 
@@ -50,25 +46,9 @@ def _measure(folder: str) -> int:
     names = ("down", "right", "source")
     down, right, source = (torch.from_numpy(np.load(Path(folder, f"{name}.npy"))) for name in names)
     edges = Edges(down, right)
-    _give_back_freed_memory()
-    _RESET.write_text(_RESET_PEAK)
-    before = _status_bytes("VmRSS")
-    target = solve(edges, source, edges.size, path="fused")
-    return _status_bytes("VmHWM") - before - target.numel() * target.element_size()
-
-
-def _give_back_freed_memory() -> None:
-    """What compiling and warming up have freed would otherwise serve the solve and not be seen."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
-    if trim is not None:
-        trim(0)
-
-
-def _status_bytes(entry: str) -> int:
-    found = re.search(rf"^{entry}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
-    if found is None:
-        raise OSError(f"{_STATUS} has no {entry}")
-    return int(found[1]) * 1024
+    found: list[torch.Tensor] = []
+    grown = growth_at_peak(lambda: found.append(solve(edges, source, edges.size, path="fused")))
+    return grown - found[0].numel() * found[0].element_size()
 
 
 if __name__ == "__main__":

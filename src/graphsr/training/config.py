@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 
+from graphsr.baselines import METHODS
 from graphsr.data.augmentation import Augmentation
 from graphsr.data.degradation import Degradation, Factors
 from graphsr.errors import InputError
 from graphsr.learned import Architecture
 from graphsr.settings import build
+from graphsr.suggestion import suggestion
+from graphsr.training.loss import LOSSES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -55,6 +58,7 @@ class Optimisation:
     weight_decay: float = 1e-5  # as L2 inside Adam
     clip: float = 0.01  # of the gradient's norm; 0: none
     loss: str = "l1"  # "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's
+    loss_times: float = 1.0  # what the loss is multiplied by; with `clip`, that matters
     average: float = 0.0  # decay of the running mean of the weights, which is what is validated and kept; 0: none
     rtol: float = 1e-4  # of the solves
     seed: int = 12345
@@ -72,8 +76,20 @@ class Validation:
 
 
 @dataclass(frozen=True)
+class Diffusion:
+    """Of the method "dada": training takes a random number of steps below `steps`, then `tracked_steps` that learn."""
+
+    steps: int = 8000
+    tracked_steps: int = 1024
+
+
+@dataclass(frozen=True)
 class Config:
+    """Trains the graph model of [model], or the method of another that `method` names."""
+
+    method: str = ""
     model: Architecture = field(default_factory=Architecture)
+    diffusion: Diffusion = field(default_factory=Diffusion)
     pretrained: bool | str = True
     data: Data = field(default_factory=Data)
     augmentation: Augmentation = field(default_factory=Augmentation)
@@ -102,21 +118,85 @@ def read_config(path: str) -> Config:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}") from error
     config = build(Config, content, path)
-    _check(config, path)
+    check(config, path)
     return config
 
 
-def _check(config: Config, path: str) -> None:
+def fixed_factor(config: Config) -> int | None:
+    """The factor that a method is built for, where it is built for one."""
+    return int(config.factors.least) if config.method and METHODS[config.method].factors else None
+
+
+def at_factor(config: Config, factor: float) -> Config:
+    """The same for one factor."""
+    return replace(
+        config,
+        factors=replace(config.factors, least=factor, most=factor),
+        validation=replace(config.validation, factors=(factor,)),
+    )
+
+
+def for_steps(config: Config, steps: int) -> Config:
+    """The same, shorter or longer: the schedule is stretched with it."""
+    part = steps / config.optimisation.steps
+    schedule = config.schedule
+    stretched = {name: max(1, round(part * getattr(schedule, name))) for name in ("warm_up", "every", "end")}
+    return replace(
+        config,
+        optimisation=replace(config.optimisation, steps=steps),
+        schedule=replace(schedule, **{name: value for name, value in stretched.items() if getattr(schedule, name)}),
+    )
+
+
+def check(config: Config, path: str) -> None:
+    """Refuses what no run could follow; `path` begins the message."""
     how = config.optimisation
-    if how.loss not in ("l1", "mse", "both", "relative"):
-        raise InputError(f"{path}: optimisation.loss must be 'l1', 'mse', 'both' or 'relative', not {how.loss!r}")
+    if how.loss not in LOSSES:
+        raise InputError(f"{path}: optimisation.loss must be one of {', '.join(LOSSES)}, not {how.loss!r}")
     if not config.data.sets:
         raise InputError(f"{path}: data.sets is empty; name at least one data set")
-    for name, value in (("steps", how.steps), ("batch", how.batch), ("learning_rate", how.learning_rate)):
-        if value <= 0:
-            raise InputError(f"{path}: optimisation.{name} must be positive, not {value}")
+    for name in ("steps", "batch", "learning_rate", "loss_times"):
+        if getattr(how, name) <= 0:
+            raise InputError(f"{path}: optimisation.{name} must be positive, not {getattr(how, name)}")
     watched = config.validation
     if watched.sets and (watched.every < 1 or watched.pairs < 1 or not watched.factors or min(watched.factors) < 1):
         raise InputError(f"{path}: validation needs every and pairs of at least 1, and factors of at least 1")
     if not 1 <= config.factors.least <= config.factors.most:
         raise InputError(f"{path}: factors must be at least 1, and `least` not above `most`")
+    if config.method:
+        _check_method(config, path)
+    elif config.diffusion != Diffusion():
+        raise InputError(f"{path}: [diffusion] is for method = 'dada' alone")
+
+
+def _check_method(config: Config, path: str) -> None:
+    name = config.method
+    learned = [method.name for method in METHODS.values() if method.learned]
+    if name not in learned:
+        what = "is not trained in advance" if name in METHODS else "no method is called so"
+        raise InputError(f"{path}: method {name!r}: {what}; {suggestion(name, learned)}")
+    if config.model != Architecture():
+        raise InputError(f"{path}: method = {name!r} and [model] exclude each other; [model] is the graph model's")
+    if name == "dada" and (config.diffusion.steps < 0 or config.diffusion.tracked_steps < 1):
+        raise InputError(f"{path}: diffusion.steps must not be negative, and tracked_steps at least 1")
+    if name != "dada" and config.diffusion != Diffusion():
+        raise InputError(f"{path}: [diffusion] is for method = 'dada', not {name!r}")
+    if METHODS[name].factors:
+        _check_fixed_factor(config, path, METHODS[name].factors)
+
+
+def _check_fixed_factor(config: Config, path: str, factors: tuple[int, ...]) -> None:
+    least, most = config.factors.least, config.factors.most
+    if least != most or least not in factors:
+        raise InputError(
+            f"{path}: {config.method} is trained for one factor, {', '.join(map(str, factors))}, "
+            f"but factors are {least:g} to {most:g}; say which with --factor or [factors]"
+        )
+    if config.data.size % int(least):
+        raise InputError(f"{path}: data.size {config.data.size} is no multiple of the factor {least:g}")
+    watched = config.validation
+    if watched.sets and (set(watched.factors) != {least} or watched.size % int(least)):
+        raise InputError(
+            f"{path}: {config.method} at x{least:g} cannot be validated at "
+            f"{', '.join(f'x{factor:g}' for factor in watched.factors)} and size {watched.size}"
+        )

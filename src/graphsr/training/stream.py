@@ -84,9 +84,12 @@ class Batches(IterableDataset):
 
 
 def _calm(_: int) -> None:
-    """A worker that took every core would starve the training it works for."""
+    """A worker that took every core would starve the training it works for; Ctrl-C is for the training to hear."""
+    import signal
+
     import numba
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     numba.set_num_threads(1)
 

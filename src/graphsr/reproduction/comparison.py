@@ -1,0 +1,37 @@
+"""All methods side by side: errors on the pairs there are, time and memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphsr.reproduction import timing
+from graphsr.reproduction.cells import Bench
+from graphsr.reproduction.error_tables import by_factor, error_report
+from graphsr.reproduction.plan import Plan
+from graphsr.reproduction.report import Report, all_of
+from graphsr.reproduction.sets import find_sets
+from graphsr.reproduction.table1 import measured, of_sets
+
+SIZES = (256, 1024)
+
+
+def run(plan: Plan) -> Report:
+    sets, missing = find_sets(plan)
+    bench = Bench(plan, "comparison")
+    cells, left_out = measured(bench, sets)
+    tables = [by_factor(some, on, with_published=False) for on, some in of_sets(cells, sets)]
+    errors = error_report(
+        bench, "All methods", tables, cells, sets, [*missing, *left_out],
+        "Errors are means over patches; low-res. MSE: the target averaged back, against the source",
+    )  # fmt: skip
+    present = tuple(all_of([cell.method for cell in cells]))
+    if not present:
+        return errors
+    times = timing.run(replace(plan, methods=present, sizes=plan.sizes or SIZES))
+    return replace(
+        errors,
+        tables=(*errors.tables, *times.tables),
+        made_by=(*errors.made_by, *(f"Times: {sentence}" for sentence in times.made_by)),
+        skipped=all_of([*errors.skipped, *times.skipped]),
+        records=(*errors.records, *times.records),
+    )

@@ -1,0 +1,186 @@
+"""Where the contenders' models come from: the package, a file, or a training."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import torch
+
+import graphsr
+from graphsr import model_files
+from graphsr.baselines import METHODS
+from graphsr.baselines.weights import called_with
+from graphsr.errors import InputError
+from graphsr.model import Colour, Model, load
+from graphsr.reproduction.contenders import EXTRACTORS, METHODS_AND_MODELS, PAPER_PRESET, Contender
+from graphsr.reproduction.plan import Plan
+from graphsr.reproduction.sets import FoundSet
+from graphsr.suggestion import suggestion
+from graphsr.training.checkpoint import as_plain
+from graphsr.training.config import Config, DataSet, Validation, at_factor, for_steps, read_config
+from graphsr.training.export import export
+from graphsr.training.loop import Hardware, Progress, train
+from graphsr.training.network import to_judge
+
+_NONE_NEEDED = "none needed"
+_SEED = 12345
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A model that can be had. `key` tells apart what may give different figures; making it may take a training."""
+
+    weights: str
+    key: str
+    make: Callable[[], Model]
+    origin: str = ""  # what a file says of the training it comes from
+
+
+@dataclass(frozen=True)
+class Absent:
+    """No model, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class _GivenFile:
+    name: str
+    factor: int | None
+    path: Path
+
+
+class Workshop:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.given = [_given(text) for text in plan.weights]
+
+    def promise(self, who: Contender, on: FoundSet | None, factor: int) -> Promise | Absent:
+        """The model of a contender at a factor, trained on a data set where it has to be trained."""
+        if who.factors and factor not in who.factors:
+            return Absent(f"{who.name}: does not exist at x{factor}")
+        if who.name == "default":
+            return _bundled()
+        if not who.preset:
+            return Promise(_NONE_NEEDED, f"{who.name} {graphsr.__version__}", lambda: load(who.name))
+        file = self._file(who, on, factor)
+        if file is not None:
+            key = _hash(file.read_bytes())
+            return Promise(f"file {file.name}", key, lambda: _read(who, factor, file), _origin(file))
+        if on is None or self.plan.budget <= 0:
+            return Absent(f"{who.name}: no weights at x{factor}; give --weights {who.name}:FILE or a --budget")
+        config = self.configuration(who, on, factor)
+        key = _hash(json.dumps(as_plain(config)).encode())
+        folder = self.plan.out / "trained" / on.name / f"{who.name}-x{factor}-{key}"
+        samples = config.optimisation.steps * config.optimisation.batch
+        says = f"trained on {on.name} at x{factor}, {samples} samples"
+        return Promise(says, key, lambda: self._trained(who, on, factor, config, folder))
+
+    def untrained(self, who: Contender, factor: int) -> Promise | Absent:
+        """The model with the weights there are, or else with random numbers, which take as long as others."""
+        known = self.promise(who, None, factor)
+        if isinstance(known, Promise) or not who.preset or (who.factors and factor not in who.factors):
+            return known
+
+        def make() -> Model:
+            torch.manual_seed(_SEED)
+            return self.skeleton(who, factor)
+
+        return Promise("random", f"random {who.name} {graphsr.__version__}", make)
+
+    def skeleton(self, who: Contender, factor: int) -> Model:
+        """The model of a contender that is trained, before any training."""
+        return to_judge(_without_data(who, factor))
+
+    def configuration(self, who: Contender, on: FoundSet, factor: int) -> Config:
+        """The contender's own preset, on the samples of the paper's, as long as the budget lasts."""
+        paper, own = read_config(PAPER_PRESET), _without_data(who, factor)
+        batch = min(own.optimisation.batch, self.plan.budget)
+        data = replace(paper.data, root=str(on.folder), size=self.plan.patch, sets=(DataSet(on.place.kind),))
+        config = replace(
+            own,
+            data=data,
+            augmentation=paper.augmentation,
+            degradation=paper.degradation,
+            optimisation=replace(own.optimisation, batch=batch),
+        )
+        return for_steps(config, math.ceil(self.plan.budget / batch))
+
+    def _file(self, who: Contender, on: FoundSet | None, factor: int) -> Path | None:
+        """A file given for it, or in OUT/weights; one for the factor goes first."""
+        for at in (factor, None):
+            for given in self.given:
+                if (given.name, given.factor) == (who.name, at):
+                    return given.path
+        home = self.plan.out / "weights"
+        folders = [home] if on is None else [home / on.name, home]
+        names = (f"{who.name}-x{factor}.safetensors", f"{who.name}.safetensors")
+        candidates = (folder / name for folder in folders for name in names)
+        return next((path for path in candidates if path.is_file()), None)
+
+    def _trained(self, who: Contender, on: FoundSet, factor: int, config: Config, folder: Path) -> Model:
+        file = folder / "weights.safetensors"
+        if file.exists():
+            return _read(who, factor, file)
+
+        def listen(progress: Progress) -> None:
+            self.plan.tell(f"training {who.name} on {on.name} at x{factor}: step {progress.step} of {progress.steps}")
+
+        checkpoint = train(config, folder, hardware=Hardware(workers=self.plan.workers), listen=listen)
+        return load(export(checkpoint, file))
+
+
+def _without_data(who: Contender, factor: int) -> Config:
+    config = at_factor(replace(read_config(who.preset), validation=Validation()), factor)
+    if not who.extractor:
+        return config
+    model = replace(config.model, extractor=who.extractor)
+    return replace(config, model=replace(model, features=4) if who.extractor == "colour" else model)
+
+
+@cache
+def _bundled() -> Promise | Absent:
+    model = load("default")
+    if isinstance(model, Colour):
+        return Absent("default: no trained model comes with this package; it would be colour again")
+    numbers = b"".join(value.detach().cpu().numpy().tobytes() for value in model.state_dict().values())
+    return Promise("bundled with the package", _hash(numbers), lambda: model)
+
+
+def _given(text: str) -> _GivenFile:
+    name, colon, file = text.partition(":")
+    if not colon or not file:
+        raise InputError(f"--weights {text!r}: say NAME:FILE, or NAME-xFACTOR:FILE for weights of one factor")
+    if not Path(file).is_file():
+        raise InputError(f"--weights {text!r}: {file}: no such file")
+    parts = re.fullmatch(r"(.+)-x(\d+)", name)
+    given = _GivenFile(parts[1], int(parts[2]), Path(file)) if parts else _GivenFile(name, None, Path(file))
+    learned = [one.name for one in (*METHODS_AND_MODELS, *EXTRACTORS) if one.preset]
+    if given.name not in learned:
+        hint = suggestion(given.name, learned)
+        raise InputError(f"--weights {text!r}: nothing learned is called {given.name!r}; {hint}")
+    return given
+
+
+def _read(who: Contender, factor: int, file: Path) -> Model:
+    if who.name in METHODS:
+        return load(f"{called_with(METHODS[who.name], factor if who.factors else None)}:{file}")
+    return load(file)
+
+
+def _origin(file: Path) -> str:
+    about = model_files.about(file) if file.suffix == ".safetensors" else {}
+    if "samples" not in about:
+        return f"file {file.name}, which does not say how it was trained"
+    return f"file {file.name}, {about['samples']} samples of {about.get('data', '?')}, {about.get('factors', '?')}"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]

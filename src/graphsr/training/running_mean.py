@@ -1,0 +1,38 @@
+"""The running mean of a network's weights."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+class RunningMean:
+    """Less noisy than any single state. With decay 0 none is kept."""
+
+    def __init__(self, network: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.state: dict[str, torch.Tensor] = {}
+        if decay > 0:
+            self.state = {name: value.detach().clone() for name, value in network.state_dict().items()}
+            self.state["count"] = torch.zeros((), dtype=torch.int64)
+
+    def load(self, state: dict[str, torch.Tensor]) -> None:
+        """Go on from an earlier mean; without one, a mean that is wanted now begins with the weights."""
+        if state and self.decay > 0:
+            self.state = dict(state)
+
+    def follow(self, network: nn.Module) -> None:
+        if not self.state:
+            return
+        self.state["count"] += 1
+        count = int(self.state["count"])
+        decay = min(self.decay, count / (count + 10))
+        for name, value in network.state_dict().items():
+            if value.dtype.is_floating_point:
+                self.state[name].lerp_(value.detach().to(self.state[name].device), 1 - decay)
+            else:
+                self.state[name] = value.detach().clone()
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The mean as a state dict; empty if none is kept."""
+        return {name: value for name, value in self.state.items() if name != "count"}

@@ -1,0 +1,43 @@
+"""Small images take milliseconds on one thread, also when other programs want the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numba
+import pytest
+import torch
+from networks_to_test import FIXED, Build, unsettle
+
+from graphsr.baselines import METHODS
+from graphsr.baselines.dada import DADABaseline
+from graphsr.baselines.method import NetworkBaseline
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = numba.get_num_threads(), torch.get_num_threads()
+    numba.set_num_threads(1)
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    numba.set_num_threads(before[0])
+    torch.set_num_threads(before[1])
+
+
+@pytest.fixture(scope="module")
+def built() -> Build:
+    """name -> the method in evaluation mode, with uneven batch statistics and, for DADA, few steps."""
+
+    @cache
+    def build(name: str) -> NetworkBaseline:
+        torch.manual_seed(0)
+        method = METHODS[name].build(FIXED.get(name)).eval()
+        assert isinstance(method, NetworkBaseline)
+        if isinstance(method, DADABaseline):
+            method.steps, method.tracked_steps = 5, 3
+        unsettle(method)
+        return method
+
+    return build
