@@ -17,6 +17,8 @@ class Extractor(nn.Module):
     """
 
     multiple: ClassVar[int] = 1
+    # How far around a pixel its features are felt to depend on the input, in pixels; None: on all of it.
+    reach: ClassVar[int | None] = None
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
