@@ -13,10 +13,10 @@ from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
 from graphsr.graph import FLOOR, Edges, affinity
-from graphsr.model import GraphModel, Posed
+from graphsr.model import GraphModel, Posed, whole
 from graphsr.part import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
-from graphsr.scaling import Scale, known_cells
+from graphsr.scaling import known_cells
 
 # The network's raw outputs are near 1; these are the sizes that guesses and offsets begin with, in standard deviations
 # of the source.
@@ -118,27 +118,22 @@ class GraphSR(GraphModel):
         part: Part | None = None,
     ) -> Posed:
         guide, known = self.seen(guide), known_cells(source, confidence)
-        scale = Scale.of(guide, source, known) if part is None else part.scale
-        scaled = torch.where(known, scale.of_source(source), torch.full_like(source, torch.nan))
-        if part is None:
-            sampling = Sampling(guide.shape[-2:], source.shape[-2:])  # type: ignore[arg-type]
-            interpolated = self._interpolated(scaled, sampling, known)
-        else:
-            sampling = part.sampling
-            interpolated = self._interpolated(scale.of_source(part.filled), sampling, torch.ones_like(known))
-        colours = _imagenet_scaled(guide) if self.architecture.published else scale.of_guide(guide)
-        predicted = self.predict(colours, interpolated, known, sampling)
+        part = part or whole(guide, source, known, self.rtol)
+        scaled = torch.where(known, part.scale.of_source(source), torch.full_like(source, torch.nan))
+        interpolated = self._interpolated(scaled, part.sampling, known)
+        colours = _imagenet_scaled(guide) if self.architecture.published else part.scale.of_guide(guide)
+        predicted = self.predict(colours, interpolated, part.known, part.sampling)
         return Posed(
             predicted.edges,
             scaled,
-            sampling,
-            rtol=self.rtol if part is None else part.rtol,
+            part.sampling,
+            rtol=part.rtol,
             exact=exact,
             confidence=confidence,
             prior=predicted.guess,
             prior_weight=predicted.trust,
             offsets=predicted.offsets,
-            scale=scale,
+            scale=part.scale,
         )
 
     def _interpolated(self, source: torch.Tensor, sampling: Sampling, known: torch.Tensor) -> torch.Tensor:

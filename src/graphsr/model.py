@@ -51,7 +51,7 @@ class Model(nn.Module):
 
 @dataclass(frozen=True)
 class Posed:
-    """A solve that is ready to be done: what a model makes of a pair. All in the units of `scale`, or in the source's."""
+    """A solve that is ready to be done: what a model makes of a pair. In units of `scale`, or else of the source."""
 
     edges: Edges
     source: torch.Tensor  # (B, K, h, w)
@@ -108,6 +108,12 @@ class GraphModel(Model):
         return self.pose(guide, source, confidence=confidence, exact=exact, part=part).solve()
 
 
+def whole(guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor, rtol: float) -> Part:
+    """What a pair that is no window of a larger one tells of itself; guide as the model sees it."""
+    sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
+    return Part(sampling, Scale.of(guide, source, known), known, rtol)
+
+
 class Bicubic(Model):
     """Pixel-centred bicubic interpolation of the source; the guide only gives the size."""
 
@@ -127,7 +133,7 @@ class Bicubic(Model):
         if exact:
             raise InputError("model 'bicubic' cannot be exact; use a graph model such as 'colour'")
         if part is not None:
-            return interpolate_source(part.filled, part.sampling), None, None
+            return interpolate_source(source, part.sampling), None, None
         known = known_cells(source, confidence)
         return interpolate_source(source, guide.shape[-2:], known), None, None  # type: ignore[arg-type]
 
@@ -155,18 +161,15 @@ class Colour(GraphModel):
         exact: bool = False,
         part: Part | None = None,
     ) -> Posed:
-        if part is None:
-            known = known_cells(source, confidence)
-            sampling = Sampling(guide.shape[-2:], source.shape[-2:])  # type: ignore[arg-type]
-            scale, interpolated = Scale.of(guide, source, known), interpolate_source(source, sampling, known)
-        else:
-            sampling, scale, interpolated = part.sampling, part.scale, interpolate_source(part.filled, part.sampling)
+        part = part or whole(guide, source, known_cells(source, confidence), self.rtol)
+        sampling, scale = part.sampling, part.scale
+        interpolated = interpolate_source(source, sampling, known_cells(source, confidence))
         features = torch.cat([scale.of_guide(guide), scale.of_source(interpolated)], 1)
         return Posed(
             affinity(features, self.mu, weight=self.weight, floor=self.floor),
             source,
             sampling,
-            rtol=self.rtol if part is None else part.rtol,
+            rtol=part.rtol,
             exact=exact,
             confidence=confidence,
             prior=interpolated,

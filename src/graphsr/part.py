@@ -12,11 +12,14 @@ from graphsr.scaling import Scale
 
 @dataclass(frozen=True)
 class Part:
-    """What `Model.run` is told beside the window of guide (B, C, H, W) and source (B, K, h, w)."""
+    """What `Model.run` is told beside the window of guide (B, C, H, W) and source (B, K, h, w).
+
+    The source of a window has no holes: they have been filled as in the whole.
+    """
 
     sampling: Sampling  # where the source pixels lie in the window
     scale: Scale  # of the whole
-    filled: torch.Tensor  # (B, K, h, w) the source with its holes filled as in the whole
+    known: torch.Tensor  # (B, K, h, w) which source pixels were measured and not filled
     rtol: float  # see graphsr.solve
 
 

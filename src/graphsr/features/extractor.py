@@ -17,8 +17,11 @@ class Extractor(nn.Module):
     """
 
     multiple: ClassVar[int] = 1
-    # How far around a pixel its features are felt to depend on the input, in pixels; None: on all of it.
-    reach: ClassVar[int | None] = None
+
+    @property
+    def reach(self) -> int | None:
+        """How far around a pixel the input matters to its features, in pixels; None: all of it does."""
+        return None
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
