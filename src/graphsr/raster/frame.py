@@ -1,8 +1,8 @@
 """What every tile has to know of the whole raster: its scale, and how holes of the source are filled.
 
 Both are measured once, before the first tile, so that no tile sees another brightness or another filling. Holes are
-filled coarse to fine, as `graphsr.sampling.fill_holes` does: the means of blocks of 64 x 64 source pixels are kept for the
-whole raster (they are few), and a tile fills what is finer from its own source pixels and one block around them.
+filled coarse to fine, as `graphsr.sampling.fill_holes` does: the means of blocks of 64 x 64 source pixels are kept for
+the whole raster (they are few), and a tile fills what is finer from its own source pixels and one block around them.
 """
 
 from __future__ import annotations
