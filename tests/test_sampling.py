@@ -266,9 +266,7 @@ class TestSourcesThatLieAnywhere:
         # A hair off the plain case, so that the tables are used.
         off = Sampling(size, source_size, origin=(1e-7, 1e-7), step=(down - 1e-8, right - 1e-8))
         assert not off.edge_to_edge
-        torch.testing.assert_close(
-            interpolate_source(source, off), interpolate_source(source, size), rtol=0, atol=1e-6
-        )
+        torch.testing.assert_close(interpolate_source(source, off), interpolate_source(source, size), rtol=0, atol=1e-6)
 
     def test_a_window_of_the_interpolation_is_the_interpolation_of_the_window(self):
         source = noise(1, 1, 12, 12)

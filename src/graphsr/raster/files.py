@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -129,6 +130,14 @@ def dataset(path: str) -> Any:
     return opened
 
 
+def _forget(path: str) -> None:
+    """After a failed read, whose error GDAL keeps and would hand to whatever asks next."""
+    _, opened = _open_files.by_path.pop(path)
+    with suppress(Exception):
+        opened.colorinterp  # noqa: B018 (asks)
+    opened.close()
+
+
 def require_rasterio() -> Any:
     try:
         import rasterio
@@ -160,8 +169,10 @@ def _read(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
     opened = dataset(path)
     masked = any("all_valid" not in {flag.name for flag in opened.mask_flag_enums[band - 1]} for band in bands)
     try:
-        values = opened.read(list(bands), window=window_of(box), masked=masked)
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
+            values = opened.read(list(bands), window=window_of(box), masked=masked)
     except rasterio.errors.RasterioIOError as error:
+        _forget(path)
         raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
     with np.errstate(over="ignore"):
         floats = np.ma.getdata(values).astype(np.float32)

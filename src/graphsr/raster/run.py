@@ -25,6 +25,7 @@ from graphsr.raster.parts import Parts, Plan, plan_of
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 # A task that was on a worker when it died is given to another; so often, as workers may be killed for their memory.
 _MOST_DEATHS = 10
+PATIENCE = "20s"  # for a scheduler to answer
 
 
 def measure(plan: Plan, model: Model) -> Frame:
@@ -109,12 +110,12 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             )
         with local:
             try:
-                client = Client(scheduler if scheduler is not None else local, timeout="20s")
+                client = Client(scheduler if scheduler is not None else local, timeout=PATIENCE)
             except (OSError, ValueError, TimeoutError) as error:
                 raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error})") from error
             with client:
