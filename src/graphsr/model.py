@@ -6,9 +6,10 @@ import difflib
 import os
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -77,6 +78,16 @@ class Posed:
             rtol=self.rtol,
         )
         return target if self.scale is None else self.scale.in_source_units(target), self.edges, report
+
+    def in_double_precision(self) -> Posed:
+        """The same solve where single precision cannot keep `rtol`."""
+
+        def double(value: Any) -> Any:
+            if isinstance(value, Edges):
+                return Edges(value.down.double(), value.right.double())
+            return value.double() if isinstance(value, torch.Tensor) else value
+
+        return replace(self, **{each.name: double(getattr(self, each.name)) for each in fields(self)})
 
 
 class GraphModel(Model):

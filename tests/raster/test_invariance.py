@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,9 @@ from made_rasters import averages, picture, relief
 
 import graphsr
 from graphsr import Architecture, GraphSR
-from graphsr.raster.grid import Grid
+from graphsr.raster.grid import Box, Grid
+from graphsr.raster.tile_solve import Pending, finish
+from graphsr.raster.tiles import Tile
 
 # The promise, in standard deviations of the target.
 MOST = 1e-3
@@ -128,3 +132,15 @@ def test_a_network_does_not_see_the_tiles_either():
     grid = Grid.edge_to_edge((256, 1024), (32, 128))
     whole = upsampled(guide, source, grid, network, tile=10_000)
     assert largest_difference(upsampled(guide, source, grid, network, tile=300), whole) < MOST
+
+
+def test_a_tile_too_sharp_for_single_precision_is_solved_in_double():
+    guide, source = picture((64, 64)), relief((8, 8))
+    posed = graphsr.load("colour").pose(torch.from_numpy(guide)[None], torch.from_numpy(source)[None])
+    too_much = replace(posed, rtol=3e-8)
+    with pytest.raises(graphsr.ConvergenceError):
+        too_much.solve()
+    tile = Tile(0, Box(0, 0, 64, 64), Box(0, 0, 64, 64), Box(0, 0, 8, 8))
+    found = finish(Pending(tile, too_much, None, np.ones((1, 64, 64), bool)))
+    assert found.dtype == np.float32
+    assert largest_difference(found, posed.solve()[0][0].numpy()) < MOST

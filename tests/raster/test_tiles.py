@@ -61,8 +61,10 @@ def test_a_network_adds_its_reach_to_the_halo():
 
 
 def test_the_default_tile_shrinks_with_the_memory_a_pixel_takes():
-    assert default_side((101, 101), 208) == 2048
-    assert 256 <= default_side((357, 357), 850) < 1024
+    grid = Grid.edge_to_edge((20_000, 20_000), (2500, 2500))
+    assert default_side(grid, (101, 101), 208) == 2048
+    assert default_side(grid, (357, 357), 850) == 768
+    assert default_side(grid, (357, 357), 850, exact=True) < 768
 
 
 class TestModels:

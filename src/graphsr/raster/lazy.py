@@ -94,7 +94,7 @@ def _upsample(
     chosen = model if isinstance(model, Model) else load(model)
     locality = locality_of(chosen)
     margin = halo(grid, locality) if around is None else (around, around)
-    side = default_side(margin, chosen.bytes_per_pixel(source.shape[0])) if side is None else side
+    side = side or default_side(grid, margin, chosen.bytes_per_pixel(source.shape[0]), settings.exact)
     # A model by name is loaded where it runs; a loaded one travels once.
     known_by = dask.delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [dask.delayed(_summary)(source[_cut(box & grid.covered)], box, grid) for box in pieces(grid)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from graphsr.errors import ConvergenceError, InputError
 from graphsr.model import Bicubic, GraphModel, Model, Posed
 from graphsr.part import Locality, Part
 from graphsr.raster.frame import Frame
@@ -39,8 +40,6 @@ class Pending:
 
 def locality_of(model: Model) -> Locality:
     """Of a model that can run in tiles; asked before anything is read."""
-    from graphsr.errors import InputError
-
     locality = model.locality
     if locality is None:
         raise InputError(
@@ -76,11 +75,18 @@ def pose(
 def finish(pending: Pending) -> np.ndarray:
     """The pixels of the tile's core, (K, h, w) float32, NaN where there is no value."""
     with torch.no_grad():
-        target = pending.posed.solve()[0] if pending.posed is not None else pending.target
+        target = pending.target if pending.posed is None else _solved(pending.posed)
     if target is None:
         return np.full(pending.valid.shape, np.nan, np.float32)
     core = target[0].numpy()[(slice(None), *pending.tile.core.slices(pending.tile.window))]
     return np.where(pending.valid, core, np.float32(np.nan))
+
+
+def _solved(posed: Posed) -> torch.Tensor:
+    try:
+        return posed.solve()[0]
+    except ConvergenceError:  # a run of hours should not end at a tile whose graph is too sharp for single precision
+        return posed.in_double_precision().solve()[0].float()
 
 
 def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: Grid, settings: Settings) -> np.ndarray:

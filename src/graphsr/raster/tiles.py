@@ -15,7 +15,7 @@ from graphsr.raster.grid import Box, Grid
 _LENGTHS = 6
 _CELLS = 2
 # A tile and what is around it have to fit into this, and not be larger than that.
-_TILE_BYTES = 1.2e9
+_TILE_BYTES = 2.0e9
 _LARGEST_TILE = 2048
 _SMALLEST_TILE = 256
 
@@ -50,8 +50,10 @@ def halo(grid: Grid, locality: Locality) -> tuple[int, int]:
     return along(grid.step[0]), along(grid.step[1])
 
 
-def default_side(around: tuple[int, int], bytes_per_pixel: int) -> int:
+def default_side(grid: Grid, around: tuple[int, int], bytes_per_pixel: int, exact: bool = False) -> int:
     """The side of a tile, if the user does not say."""
+    if exact or min(grid.step) < 2:  # which are solved in double precision
+        bytes_per_pixel *= 2
     window = math.sqrt(_TILE_BYTES / bytes_per_pixel)
     side = int(window - 2 * max(around)) // _SMALLEST_TILE * _SMALLEST_TILE
     return min(max(side, _SMALLEST_TILE), _LARGEST_TILE)

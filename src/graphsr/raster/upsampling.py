@@ -67,11 +67,45 @@ def upsample_files(
     resume              go on with a run that did not finish
     """
     began = time.perf_counter()
+    if workers is not None and (workers < 1 or scheduler is not None):
+        raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
+    plan, parts = prepared(
+        guide, source, output, model=model, exact=exact, fill=fill, nodata=nodata, bands=bands, guide_bands=guide_bands,
+        tile=tile, around=around, resume=resume,
+    )  # fmt: skip
+    numbers = parts.missing(plan)
+    started = time.perf_counter()
+    if workers is None and scheduler is None:
+        run.run_here(parts, numbers, progress)
+    elif numbers:
+        with run.cluster(workers, scheduler) as client:
+            started = time.perf_counter()
+            run.run_on_cluster(parts, numbers, client, progress)
+    tiled = time.perf_counter()
+    assemble(plan, parts, Path(output))
+    parts.remove()
+    return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
+
+
+def prepared(
+    guide: str | os.PathLike[str],
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] = "default",
+    exact: bool = False,
+    fill: bool = False,
+    nodata: float | None = None,
+    bands: Sequence[int] | None = None,
+    guide_bands: Sequence[int] | None = None,
+    tile: int | None = None,
+    around: int | None = None,
+    resume: bool = False,
+) -> tuple[Plan, Parts]:
+    """All that comes before the first tile: checks, the plan, the folder beside the output, the frame."""
     output = Path(output)
     pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands)
     _check_output(output, pair)
-    if workers is not None and (workers < 1 or scheduler is not None):
-        raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
     chosen = load(model)
     plan = _plan(pair, model, chosen, Settings(exact, fill), nodata, tile, around)
     parts = Parts.beside(output)
@@ -80,8 +114,7 @@ def upsample_files(
     else:
         parts.begin(plan)
     try:
-        whole = parts.frame()
-        if whole is None:
+        if parts.frame() is None:
             whole = run.measure(plan, chosen)
             _check_nodata(plan, whole)
             parts.keep_frame(whole)
@@ -89,17 +122,7 @@ def upsample_files(
         if not resume:
             parts.remove()  # nothing is lost, and the next try should not be told of it
         raise
-    numbers = parts.missing(plan)
-    started = time.perf_counter()
-    if workers is None and scheduler is None:
-        run.run_here(parts, numbers, progress)
-    elif numbers:
-        with run.cluster(workers, scheduler) as client:
-            run.run_on_cluster(parts, numbers, client, progress)
-    tiled = time.perf_counter()
-    assemble(plan, parts, output)
-    parts.remove()
-    return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
+    return plan, parts
 
 
 def _plan(
@@ -113,16 +136,17 @@ def _plan(
 ) -> Plan:
     locality = locality_of(model)
     margin = halo(pair.grid, locality) if around is None else (around, around)
-    side = default_side(margin, model.bytes_per_pixel(len(pair.source_bands))) if tile is None else tile
-    if side < 1 or min(margin) < 0:
-        raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {side} with {min(margin)}")
+    if tile is None:
+        tile = default_side(pair.grid, margin, model.bytes_per_pixel(len(pair.source_bands)), settings.exact)
+    if tile < 1 or min(margin) < 0:
+        raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {tile} with {min(margin)}")
     stored = np.dtype(np.result_type(*(dataset(pair.source_path).dtypes[band - 1] for band in pair.source_bands)))
     if stored.name not in _STORABLE:
         raise InputError(f"{pair.source_path}: holds {stored}; one of {', '.join(_STORABLE)} is needed")
     name = os.fspath(name)
     if os.path.exists(name):
         name = os.path.abspath(name)
-    return Plan(pair, name, settings, side, margin, locality.multiple, stored.name, _nodata(pair, stored, nodata))
+    return Plan(pair, name, settings, tile, margin, locality.multiple, stored.name, _nodata(pair, stored, nodata))
 
 
 def _nodata(pair: RasterPair, dtype: np.dtype, wanted: float | None) -> float | None:
