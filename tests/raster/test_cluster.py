@@ -94,6 +94,7 @@ def test_a_scheduler_that_is_not_there_is_named(expected, tmp_path, monkeypatch)
     monkeypatch.setattr("graphsr.raster.run.PATIENCE", "1s")
     with pytest.raises(InputError, match=r"--scheduler tcp://127.0.0.1:1: no Dask scheduler answers"):
         upsample_files(guide, source, tmp_path / "out.tif", model="colour", scheduler="tcp://127.0.0.1:1")
+    assert not list(tmp_path.iterdir())
 
 
 def test_lazy_arrays_run_there_too(cluster):

@@ -191,6 +191,19 @@ class TestHoles:
             assert raster.nodata == 65535
             assert (raster.read(1)[80:] == 65535).all()
 
+    def test_nan_in_a_guide_needs_a_nodata_value_too(self, command, tmp_path):
+        guide, source = pair_of_files(tmp_path, source_size=(15, 19), guide_type="float32")
+        assert command(guide, source, "-o", tmp_path / "fine.tif", *COLOUR)[0] == 0
+        with rasterio.open(guide, "r+") as raster:
+            values = raster.read(1)
+            values[50:60, 50:60] = np.nan
+            raster.write(values, 1)
+        code, _, err = command(guide, source, "-o", tmp_path / "out.tif", *COLOUR)
+        assert code == 2
+        assert "holds NaN" in err
+        assert "choose one by --nodata VALUE" in err
+        assert not (tmp_path / "out.tif").exists()
+
     def test_masked_guide_pixels_get_no_value(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path, dtype="float32")
         with rasterio.open(guide, "r+") as raster:

@@ -12,12 +12,15 @@ import numpy as np
 from graphsr.errors import InputError
 from graphsr.io.atomic import whole_file
 from graphsr.raster.files import CACHE_MB, dataset, require_rasterio
-from graphsr.raster.parts import Parts, Plan, finished_names
+from graphsr.raster.parts import Parts, Plan, tile_files
 
 _BLOCK = 512
 # What GDAL wrote about the values of the source is not true of the target's.
 _STALE = ("STATISTICS_", "AREA_OR_POINT", "LAYOUT", "OVR_RESAMPLING")
-_NAMES = {"uint8": "Byte", "int8": "Int8", "int64": "Int64", "uint64": "UInt64"}
+_NAMES = {
+    "uint8": "Byte", "int8": "Int8", "uint16": "UInt16", "int16": "Int16", "uint32": "UInt32", "int32": "Int32",
+    "float32": "Float32", "float64": "Float64",
+}  # fmt: skip
 
 
 def assemble(plan: Plan, parts: Parts, output: Path) -> None:
@@ -85,7 +88,7 @@ def _mosaic(plan: Plan, parts: Parts) -> Element:
     SubElement(root, "GeoTransform").text = ", ".join(repr(float(n)) for n in fine.transform.to_gdal())
     _add_tags(root, coarse.tags())
     for place, number in enumerate(plan.pair.source_bands, 1):
-        band = SubElement(root, "VRTRasterBand", dataType=_gdal_name(plan.dtype), band=str(place))
+        band = SubElement(root, "VRTRasterBand", dataType=_NAMES[plan.dtype], band=str(place))
         if plan.nodata is not None:
             SubElement(band, "NoDataValue").text = repr(plan.nodata)
         SubElement(band, "ColorInterp").text = coarse.colorinterp[number - 1].name.capitalize()
@@ -98,7 +101,7 @@ def _mosaic(plan: Plan, parts: Parts) -> Element:
             if value:
                 SubElement(band, tag).text = value
         _add_tags(band, coarse.tags(number))
-        for tile, name in finished_names(plan, parts):
+        for tile, name in tile_files(plan, parts):
             _add_tile(band, place, tile.core, name)
     return root
 
@@ -118,7 +121,3 @@ def _add_tile(band: Element, place: int, core: Any, name: str) -> None:
     SubElement(source, "SourceBand").text = str(place)
     SubElement(source, "SrcRect", xOff="0", yOff="0", xSize=width, ySize=height)
     SubElement(source, "DstRect", xOff=str(core.left), yOff=str(core.top), xSize=width, ySize=height)
-
-
-def _gdal_name(dtype: str) -> str:
-    return _NAMES.get(dtype, dtype.replace("uint", "UInt").capitalize() if dtype[0] != "u" else "UInt" + dtype[4:])

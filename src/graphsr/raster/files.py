@@ -155,19 +155,16 @@ def window_of(box: Box) -> Any:
     return require_rasterio().windows.Window(box.left, box.top, width, height)
 
 
-def has_holes(path: str, bands: Sequence[int]) -> bool:
-    """Whether a file may hold pixels without a value, as far as it says so itself."""
-    opened = dataset(path)
-    masks = (opened.mask_flag_enums[band - 1] for band in bands)
-    return any("all_valid" not in {flag.name for flag in flags} for flags in masks) or any(
-        np.dtype(opened.dtypes[band - 1]).kind == "f" for band in bands
-    )
+def has_mask(path: str, bands: Sequence[int]) -> bool:
+    """Whether a file says of itself that pixels may have no value: by nodata, a mask or an alpha band."""
+    flags = dataset(path).mask_flag_enums
+    return any("all_valid" not in {flag.name for flag in flags[band - 1]} for band in bands)
 
 
 def _read(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
     rasterio = require_rasterio()
     opened = dataset(path)
-    masked = any("all_valid" not in {flag.name for flag in opened.mask_flag_enums[band - 1]} for band in bands)
+    masked = has_mask(path, bands)
     try:
         with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
             values = opened.read(list(bands), window=window_of(box), masked=masked)

@@ -155,7 +155,7 @@ def _brightness(values: np.ndarray) -> tuple[np.ndarray, float]:
     """Centre of each channel and the one spread, of values (C, n)."""
     values = values[:, np.isfinite(values).all(0)]
     if not values.size:
-        raise InputError("guide: none of its pixels has a value")
+        raise InputError("guide: none of the pixels looked at has a value")
     centres, variances = zip(*(_robust(channel) for channel in values), strict=True)
     return np.array(centres), float(nonzero(torch.tensor(np.mean(variances)).sqrt()))
 

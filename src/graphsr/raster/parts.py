@@ -121,6 +121,11 @@ class Parts:
     def keep_tile(self, number: int, values: np.ndarray, plan: Plan) -> None:
         """The pixels of a tile, (K, h, w) with NaN = none, in the type of the output."""
         rasterio = require_rasterio()
+        if plan.nodata is None and np.isnan(values).any():
+            raise InputError(
+                f"{plan.pair.guide_path}: holds NaN, and {plan.dtype} has no value for the pixels of the result that get "
+                "none there; choose one by --nodata VALUE"
+            )
         stored = as_stored(values, np.dtype(plan.dtype), plan.nodata)
         bands, height, width = stored.shape
         guide = dataset(plan.pair.guide_path)
@@ -201,6 +206,6 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def finished_names(plan: Plan, parts: Parts) -> Iterator[tuple[Tile, str]]:
+def tile_files(plan: Plan, parts: Parts) -> Iterator[tuple[Tile, str]]:
     """Every tile with the name of its file."""
     return ((tile, parts.tile(tile.number).name) for tile in plan.tiles)

@@ -97,7 +97,10 @@ def use_one_thread() -> None:
 
 @contextmanager
 def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
-    """A client of the cluster that the user asked for."""
+    """A client of the cluster that the user asked for; None if of none."""
+    if workers is None and scheduler is None:
+        yield None
+        return
     try:
         import dask
         from distributed import Client, LocalCluster

@@ -15,7 +15,7 @@ from graphsr.io.atomic import check_folder
 from graphsr.model import Model, load
 from graphsr.raster import run
 from graphsr.raster.cog import assemble
-from graphsr.raster.files import RasterPair, dataset, has_holes, open_pair
+from graphsr.raster.files import RasterPair, dataset, has_mask, open_pair
 from graphsr.raster.frame import Frame
 from graphsr.raster.parts import Parts, Plan
 from graphsr.raster.tile_solve import Settings, locality_of
@@ -69,17 +69,17 @@ def upsample_files(
     began = time.perf_counter()
     if workers is not None and (workers < 1 or scheduler is not None):
         raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
-    plan, parts = prepared(
-        guide, source, output, model=model, exact=exact, fill=fill, nodata=nodata, bands=bands, guide_bands=guide_bands,
-        tile=tile, around=around, resume=resume,
-    )  # fmt: skip
-    numbers = parts.missing(plan)
-    started = time.perf_counter()
-    if workers is None and scheduler is None:
-        run.run_here(parts, numbers, progress)
-    elif numbers:
-        with run.cluster(workers, scheduler) as client:
-            started = time.perf_counter()
+    open_pair(guide, source, guide_bands=guide_bands, source_bands=bands)  # refuses before a cluster is started
+    with run.cluster(workers, scheduler) as client:
+        plan, parts = prepared(
+            guide, source, output, model=model, exact=exact, fill=fill, nodata=nodata, bands=bands,
+            guide_bands=guide_bands, tile=tile, around=around, resume=resume,
+        )  # fmt: skip
+        numbers = parts.missing(plan)
+        started = time.perf_counter()
+        if client is None:
+            run.run_here(parts, numbers, progress)
+        else:
             run.run_on_cluster(parts, numbers, client, progress)
     tiled = time.perf_counter()
     assemble(plan, parts, Path(output))
@@ -165,7 +165,7 @@ def _check_nodata(plan: Plan, whole: Frame) -> None:
     """That there is a value for pixels without one, if there may be any."""
     pair = plan.pair
     some_missing = pair.grid.covered != pair.grid.cells or (not plan.settings.fill and not whole.whole)
-    if plan.nodata is None and (some_missing or has_holes(pair.guide_path, pair.guide_bands)):
+    if plan.nodata is None and (some_missing or has_mask(pair.guide_path, pair.guide_bands)):
         raise InputError(
             f"{pair.source_path}: some pixels of the result have no value (the guide reaches beyond the source, or one "
             f"of them has holes), and {plan.dtype} has no value for that; choose one by --nodata VALUE"
