@@ -123,8 +123,8 @@ class Parts:
         rasterio = require_rasterio()
         if plan.nodata is None and np.isnan(values).any():
             raise InputError(
-                f"{plan.pair.guide_path}: holds NaN, and {plan.dtype} has no value for the pixels of the result that get "
-                "none there; choose one by --nodata VALUE"
+                f"{plan.pair.guide_path}: holds NaN, and {plan.dtype} has no value for the pixels of the result that "
+                "get none there; choose one by --nodata VALUE"
             )
         stored = as_stored(values, np.dtype(plan.dtype), plan.nodata)
         bands, height, width = stored.shape
