@@ -22,6 +22,7 @@ FORMS = {
     "offsets": replace(SMALL, guess=False),
     "all": SMALL,
     "refined colours": replace(SMALL, colour_mu=0.15),
+    "bundled": replace(SMALL, guess=False, colour_mu=0.15, floors=True, floor=1e-2),
 }
 
 
@@ -117,9 +118,34 @@ def test_begins_at_the_colour_graph_where_the_features_say_nothing():
     with torch.no_grad():
         edges = network.run(guide, source)[1]
         expected = Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=0.0).run(guide, source)[1]
-    # The formula of the published affinity adds 1e-6 to mu^2.
-    torch.testing.assert_close(edges.down, expected.down, rtol=1e-3, atol=0)
-    torch.testing.assert_close(edges.right, expected.right, rtol=1e-3, atol=0)
+    # Colours that are far apart count as e^-10 at most, which is 0.45 % of the floor.
+    torch.testing.assert_close(edges.down, expected.down, rtol=5e-3, atol=0)
+    torch.testing.assert_close(edges.right, expected.right, rtol=5e-3, atol=0)
+
+
+def test_the_network_can_tie_what_colours_cut():
+    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.15, floor=1e-2, first_lambda=9e-4)
+    network = model(how)
+    torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
+    network.feature_extractor.segmentation_head[0].bias.data[-1] = -10.0  # colours count for nothing
+    with torch.no_grad():
+        edges = network.run(images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2))[1]
+    torch.testing.assert_close(edges.down, torch.full_like(edges.down, 9e-4), rtol=2e-3, atol=0)
+
+
+def test_the_network_can_say_how_much_is_left_of_a_cut():
+    how = replace(SMALL, guess=False, offsets=False, floors=True, floor=1e-2, first_mu=1e-3, first_lambda=1.0)
+    network = model(how)
+    head = network.feature_extractor.segmentation_head[0]
+    head.weight.data[-1] = 0.0
+    least = []
+    for turn in (-10.0, 0.0, 10.0):
+        head.bias.data[-1] = turn
+        with torch.no_grad():
+            least.append(float(network.run(images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2))[1].down.min()))
+    assert least[0] < 1.2e-3
+    assert least[1] == pytest.approx(1e-2, rel=1e-3)
+    assert least[2] > 0.1
 
 
 def test_an_unknown_extractor_suggests_the_nearest():

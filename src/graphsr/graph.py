@@ -53,15 +53,26 @@ def affinity(
     """
     if features.ndim != 4:
         raise InputError(f"affinity: features must be (B, M, H, W), not {tuple(features.shape)}")
-    if not 0.0 <= floor < 1.0:
-        raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")
     scale = 1e-6 + torch.as_tensor(mu, dtype=features.dtype, device=features.device) ** 2
+    apart = squared_differences(features)
+    return ties(Edges(apart.down / scale, apart.right / scale), weight=weight, floor=floor)
 
-    def tie(difference: torch.Tensor) -> torch.Tensor:
-        return weight * (floor + (1.0 - floor) * torch.exp(-difference.square().mean(1) / scale))
 
+def squared_differences(features: torch.Tensor) -> Edges:
+    """mean_c (f_p - f_q)^2 of (B, M, H, W) along every edge."""
     step = differences(features)
-    return Edges(tie(step.down), tie(step.right))
+    return Edges(step.down.square().mean(1), step.right.square().mean(1))
+
+
+def ties(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
+    """Edge weights from how far apart pixels are: weight * (floor + (1 - floor) * exp(-apart))."""
+    if not isinstance(floor, Edges) and not 0.0 <= floor < 1.0:
+        raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")
+    down, right = (floor.down, floor.right) if isinstance(floor, Edges) else (floor, floor)
+    return Edges(
+        weight * (down + (1.0 - down) * torch.exp(-apart.down)),
+        weight * (right + (1.0 - right) * torch.exp(-apart.right)),
+    )
 
 
 def energy(edges: Edges, target: torch.Tensor, offsets: Edges | None = None) -> torch.Tensor:

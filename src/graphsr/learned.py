@@ -12,7 +12,7 @@ from torch import nn
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
-from graphsr.graph import FLOOR, Edges, affinity
+from graphsr.graph import FLOOR, Edges, squared_differences, ties
 from graphsr.model import GraphModel, Posed, whole
 from graphsr.part import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
@@ -22,9 +22,13 @@ from graphsr.scaling import known_cells
 # of the source.
 _GUESS_SCALE = 0.1
 _OFFSET_SCALE = 0.01
-# Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down.
+# Trust in the guess, as a part of lambda: where it begins, and how far the network may turn it up or down (e^4 times).
 _TRUST = 0.05
-_MOST_TRUST_TURN = 7.0
+_MOST_TRUST_TURN = 4.0
+# How far the network may turn the floor of a tie up or down (e^2.5 times).
+_MOST_FLOOR_TURN = 2.5
+# Colours further apart than this (in the exponent) count as so far: the network can then still tie them.
+_FARTHEST = 10.0
 
 
 @dataclass(frozen=True)
@@ -38,16 +42,17 @@ class Architecture:
     first_lambda: float = 1.0
     first_mu: float = 0.1
     floor: float = FLOOR
+    floors: bool = False  # predict how much is left of a tie that is cut, about `floor`
     guess: bool = False  # predict the prior z and its weight t too
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
-    colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the features then refine; 0: none
+    colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the network turns up or down; 0: none
     published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
     def extras(self) -> int:
-        """Channels beyond the features: guess and trust, offsets down and right."""
-        return 2 * self.guess + 2 * self.offsets
+        """Channels beyond the features: guess and trust, offsets down and right, how much colours count, floors."""
+        return 2 * self.guess + 2 * self.offsets + (self.colour_mu > 0) + self.floors
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,10 @@ class GraphSR(GraphModel):
         reach = self.feature_extractor.reach
         if reach is None or self.architecture.published:
             return None
-        return Locality(
-            reach, self.feature_extractor.multiple, float(self.log_lambda.detach().exp()), self.architecture.floor
-        )
+        how, weight = self.architecture, float(self.log_lambda.detach().exp())
+        floor = how.floor * (math.exp(-_MOST_FLOOR_TURN) if how.floors else 1.0)
+        trust = _TRUST * math.exp(-_MOST_TRUST_TURN) if how.guess else 0.0
+        return Locality(reach, self.feature_extractor.multiple, weight, floor, trust)
 
     def seen(self, guide: torch.Tensor) -> torch.Tensor:
         return _three_channels(guide)
@@ -161,11 +167,21 @@ class GraphSR(GraphModel):
         out = out.reshape(batch, channels, -1, *size)
         own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
         weight = self.log_lambda.exp()
-        described, mu = own.flatten(1, 2), self.log_mu.exp()
+        floor: float | Edges = how.floor
+        if how.floors:
+            turn = _MOST_FLOOR_TURN * torch.tanh(extras[:, :, -1].mean(1) / _MOST_FLOOR_TURN)
+            floor, extras = _between(how.floor * turn.exp()), extras[:, :, :-1]
+        apart = squared_differences(own.flatten(1, 2))
+        scale = 1e-6 + self.log_mu.exp().square()
+        down, right = apart.down / scale, apart.right / scale
         if how.colour_mu > 0:
-            plain = torch.cat([colours, interpolated], 1)
-            described, mu = _joined(described / mu, plain / how.colour_mu), torch.ones_like(mu)
-        edges = affinity(described, mu, weight=weight, floor=how.floor)
+            plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
+            share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
+            counts = _between(share)
+            down = down + counts.down * plain.down.clamp_max(_FARTHEST)
+            right = right + counts.right * plain.right.clamp_max(_FARTHEST)
+            extras = extras[:, :, :-1]
+        edges = ties(Edges(down, right), weight=weight, floor=floor)
         guess = trust = offsets = None
         if how.guess:
             guess = interpolated + _GUESS_SCALE * extras[:, :, 0]
@@ -194,10 +210,9 @@ def _imagenet_scaled(guide: torch.Tensor) -> torch.Tensor:
     return (scaled - mean) / std
 
 
-def _joined(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Features (B, M, H, W) whose mean squared difference is the sum of those of the two."""
-    count = one.shape[1] + other.shape[1]
-    return torch.cat([part * (count / part.shape[1]) ** 0.5 for part in (one, other)], 1)
+def _between(values: torch.Tensor) -> Edges:
+    """The mean of the two pixels of every edge, of (B, H, W)."""
+    return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
 
 
 def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:

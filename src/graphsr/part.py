@@ -31,3 +31,4 @@ class Locality:
     multiple: int = 1  # windows begin at multiples of so many pixels, to lie alike in the network's strides
     weight: float = 0.0  # the strongest tie, lambda; 0: no graph
     floor: float = 1.0  # the weakest tie as a part of the strongest
+    trust: float = 0.0  # the weakest prior as a part of the strongest tie

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,6 +53,15 @@ def test_the_halo_grows_with_the_root_of_the_factor_and_of_the_contrast():
     assert decay_length(32.0, COLOUR) == pytest.approx(2 * decay_length(8.0, COLOUR), rel=2e-2)
     sharp = Locality(weight=9e-4, floor=1e-4)
     assert decay_length(8.0, sharp) == pytest.approx(10 * decay_length(8.0, COLOUR), rel=1e-2)
+
+
+def test_a_prior_shortens_it_and_a_network_that_lowers_the_floor_makes_it_longer():
+    plain = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8,) * 5, floor=1e-2, first_lambda=1e-4)
+    lengths = [
+        decay_length(8.0, GraphSR(replace(plain, **more)).locality)
+        for more in ({}, {"guess": True}, {"floors": True}, {"floors": True, "guess": True})
+    ]
+    assert lengths[1] < lengths[0] < lengths[3] < lengths[2]
 
 
 def test_a_network_adds_its_reach_to_the_halo():

@@ -35,9 +35,11 @@ def decay_length(step: float, locality: Locality) -> float:
 
     Two pieces of a source pixel may move against each other and keep its mean: k/2 rows of ties (k = step) hold each
     of them to itself further along, weak ties (floor) across hold the two together, so the shift decays over
-    sqrt(k / (4 floor)), whatever lambda is. Beside that, at large lambda, the mean gives way, over k sqrt(lambda).
+    sqrt(k / (4 floor)), whatever lambda is; sooner where every pixel is held by a prior as well (trust). Beside that,
+    at large lambda, the mean gives way, over k sqrt(lambda).
     """
-    return math.sqrt(step / (4 * locality.floor) + locality.weight * step * step)
+    held = 4 * locality.floor + step * locality.trust
+    return math.sqrt(step / held + locality.weight * step * step)
 
 
 def halo(grid: Grid, locality: Locality) -> tuple[int, int]:
