@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numba
 import numpy as np
 import torch
 
@@ -107,7 +108,8 @@ def write_mosaic(folder: Path, side: int, factor: int = 8) -> tuple[Path, Path]:
     """Rendered scenes side by side, as a guide of three bytes a pixel and a source of floats."""
     rasterio = require_rasterio()
     generator = np.random.default_rng(0)
-    scenes = [scene(seed, (_MOSAIC_TILE, _MOSAIC_TILE)) for seed in range(4)]
+    piece = min(_MOSAIC_TILE, -(-side // factor) * factor)
+    scenes = [scene(seed, (piece, piece)) for seed in range(4)]
     profile = {"driver": "GTiff", "crs": "EPSG:32633", "tiled": True, "blockxsize": 512, "blockysize": 512}
     paths = folder / "guide.tif", folder / "source.tif"
     fine_place = rasterio.transform.from_origin(5e5, 4e6, 1, 1)
@@ -119,14 +121,14 @@ def write_mosaic(folder: Path, side: int, factor: int = 8) -> tuple[Path, Path]:
         rasterio.open(paths[0], "w", **fine, **profile) as guide,
         rasterio.open(paths[1], "w", **coarse, **profile) as source,
     ):
-        for top in range(0, side, _MOSAIC_TILE):
-            for left in range(0, side, _MOSAIC_TILE):
+        for top in range(0, side, piece):
+            for left in range(0, side, piece):
                 chosen = scenes[generator.integers(len(scenes))]
-                height, width = min(_MOSAIC_TILE, side - top), min(_MOSAIC_TILE, side - left)
+                height, width = min(piece, side - top), min(piece, side - left)
                 image = np.moveaxis(_bytes(chosen.guide), 2, 0)[:, :height, :width]
                 guide.write(image, window=rasterio.windows.Window(left, top, width, height))
                 rows, columns = -(-height // factor), -(-width // factor)
-                means = chosen.depth.reshape(_MOSAIC_TILE // factor, factor, -1, factor).mean((1, 3))
+                means = chosen.depth.reshape(piece // factor, factor, -1, factor).mean((1, 3))
                 place = rasterio.windows.Window(left // factor, top // factor, columns, rows)
                 source.write(means[None, :rows, :columns].astype(np.float32), window=place)
     return paths
@@ -138,7 +140,16 @@ def _bytes(image: np.ndarray) -> np.ndarray:
 
 def measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str = "colour") -> RunRow:
     """One thread throughout, so that the run and its tiles alone are alike."""
+    threads = torch.get_num_threads(), numba.get_num_threads()
     use_one_thread()
+    try:
+        return _measure_run(folder, side, worker_counts, tell, model)
+    finally:
+        torch.set_num_threads(threads[0])
+        numba.set_num_threads(threads[1])
+
+
+def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str) -> RunRow:
     tell(f"making a raster of {side} x {side}")
     guide, source = write_mosaic(folder, side)
     tell(f"{side} x {side}: its tiles alone")
