@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -302,6 +303,18 @@ class TestMistakes:
             raster.write(values, 1)
         err = self.complaint(command, tmp_path, guide, source, "-o", tmp_path / "o.tif", *COLOUR)
         assert f"rio edit-info {source} --nodata VALUE" in err
+
+    def test_a_missing_extra_is_named(self, command, tmp_path, monkeypatch):
+        guide, source = pair_of_files(tmp_path)
+        out = tmp_path / "o.tif"
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "distributed", None)
+            err = self.complaint(command, tmp_path, guide, source, "-o", out, "--workers", 1)
+        assert "pip install 'graphsr[cluster]'" in err
+        moved = source.rename(tmp_path / "moved.tif")
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "rasterio", None)
+            assert "pip install 'graphsr[geo]'" in self.complaint(command, tmp_path, guide, moved, "-o", out)
 
     def test_two_clusters_at_once_are_refused(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path)
