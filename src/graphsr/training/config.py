@@ -54,7 +54,7 @@ class Optimisation:
     encoder_learning_rate: float | None = None  # default: the same
     weight_decay: float = 1e-5  # as L2 inside Adam
     clip: float = 0.01  # of the gradient's norm; 0: none
-    loss: str = "l1"  # "l1", "mse" or "both"
+    loss: str = "l1"  # "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's
     average: float = 0.0  # decay of the running mean of the weights, which is what is validated and kept; 0: none
     rtol: float = 1e-4  # of the solves
     seed: int = 12345
@@ -108,8 +108,8 @@ def read_config(path: str) -> Config:
 
 def _check(config: Config, path: str) -> None:
     how = config.optimisation
-    if how.loss not in ("l1", "mse", "both"):
-        raise InputError(f"{path}: optimisation.loss must be 'l1', 'mse' or 'both', not {how.loss!r}")
+    if how.loss not in ("l1", "mse", "both", "relative"):
+        raise InputError(f"{path}: optimisation.loss must be 'l1', 'mse', 'both' or 'relative', not {how.loss!r}")
     if not config.data.sets:
         raise InputError(f"{path}: data.sets is empty; name at least one data set")
     for name, value in (("steps", how.steps), ("batch", how.batch), ("learning_rate", how.learning_rate)):

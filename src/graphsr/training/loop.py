@@ -17,6 +17,7 @@ import torch
 from graphsr.errors import ConvergenceError, GraphSRError, InputError
 from graphsr.learned import Architecture, GraphSR
 from graphsr.pictures import Picture
+from graphsr.sampling import interpolate_source
 from graphsr.settings import build
 from graphsr.training import checkpoint as checkpoints
 from graphsr.training.config import Config, Schedule
@@ -225,12 +226,30 @@ def _loss(model: torch.nn.Module, batch: Batch, config: Config, device: torch.de
     known = torch.isfinite(target)
     unit = _spread(source)
     found = model(guide, source)
+    if config.optimisation.loss == "relative":
+        return _relative(found, interpolate_source(source, (target.shape[-2], target.shape[-1])), target)
     difference = ((found - target) / unit)[known]
     if config.optimisation.loss == "l1":
         return difference.abs().mean()
     if config.optimisation.loss == "mse":
         return difference.square().mean()
     return difference.abs().mean() + difference.square().mean()
+
+
+def _relative(found: torch.Tensor, interpolated: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Absolute and squared errors, each as a part of bicubic interpolation's: small factors count like large ones."""
+    known = torch.isfinite(target)
+    count = known.sum((1, 2, 3)).clamp_min(1)
+
+    def errors(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        difference = torch.where(known, values - target, torch.zeros_like(values))
+        return difference.abs().sum((1, 2, 3)) / count, difference.square().sum((1, 2, 3)) / count
+
+    size = torch.where(known, target, torch.zeros_like(target)).abs().amax((1, 2, 3))
+    absolute, squared = errors(found)
+    easy_absolute, easy_squared = errors(interpolated)
+    least = 1e-3 * size + 1e-12  # a patch that interpolation gets right has nothing to teach
+    return (absolute / (easy_absolute + least) + squared / (easy_squared + least.square())).mean()
 
 
 def _spread(source: torch.Tensor) -> torch.Tensor:
