@@ -215,3 +215,72 @@ class TestInterpolation:
         source[0, 0, 1, 2] = 1e6
         known = source < 1e6
         torch.testing.assert_close(interpolate_source(source, (9, 9), known), torch.full((1, 1, 9, 9), 2.0))
+
+
+PLACES = {
+    "begins inside the target": (0.4, 4.0),
+    "begins before it": (-1.7, 4.0),
+    "at a whole offset": (-3.0, 4.0),
+    "factor 7.5": (-2.25, 7.5),
+    "factor 1.3": (-0.5, 1.3),
+    "factor 1, half a pixel off": (-0.5, 1.0),
+}
+every_place = pytest.mark.parametrize(("origin", "step"), PLACES.values(), ids=PLACES.keys())
+
+
+def placed(origin: float, step: float) -> Sampling:
+    """A target of 19 x 23 pixels, and as many cells as it takes to cover it."""
+    cells = tuple(int(np.ceil((n - origin) / step - 1e-9)) for n in (19, 23))
+    return Sampling((19, 23), cells, origin=(origin, origin), step=(step, step))
+
+
+class TestSourcesThatLieAnywhere:
+    @every_place
+    def test_each_cell_averages_what_of_it_is_visible(self, origin, step):
+        sampling, target = placed(origin, step), noise(19, 23)
+        tables = []
+        for size, cells in zip((19, 23), sampling.source_size, strict=True):
+            begin, pixel = origin + np.arange(cells)[:, None] * step, np.arange(size)
+            table = np.clip(np.minimum(begin + step, pixel + 1) - np.maximum(begin, pixel), 0, None)
+            tables.append(table / table.sum(1, keepdims=True))
+        expected = tables[0] @ target.numpy() @ tables[1].T
+        # measured 7e-16
+        np.testing.assert_allclose(sampling(target).numpy(), expected, rtol=0, atol=1e-13)
+
+    @every_place
+    def test_the_adjoint_is_the_transpose(self, origin, step):
+        sampling = placed(origin, step)
+        y, s = noise(19, 23), noise(*sampling.source_size, seed=1)
+        assert abs((sampling(y) * s).sum() - (y * sampling.adjoint(s)).sum()) < 1e-11
+
+    def test_a_pixel_at_the_centre_of_a_cell_takes_its_value(self):
+        source = noise(1, 1, 5, 6)
+        sampling = Sampling((13, 16), (5, 6), origin=(-1.0, -1.0), step=(3.0, 3.0))
+        found = interpolate_source(source, sampling)
+        torch.testing.assert_close(found[..., ::3, ::3], source, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize(("size", "source_size"), [((12, 16), (3, 4)), ((17, 23), (5, 7))])
+    def test_edge_to_edge_both_interpolations_agree(self, size, source_size):
+        source = noise(1, 2, *source_size)
+        down, right = size[0] / source_size[0], size[1] / source_size[1]
+        # A hair off the plain case, so that the tables are used.
+        off = Sampling(size, source_size, origin=(1e-7, 1e-7), step=(down - 1e-8, right - 1e-8))
+        assert not off.edge_to_edge
+        torch.testing.assert_close(interpolate_source(source, off), interpolate_source(source, size), rtol=0, atol=1e-6)
+
+    def test_a_window_of_the_interpolation_is_the_interpolation_of_the_window(self):
+        source = noise(1, 1, 12, 12)
+        whole = interpolate_source(source, (90, 90))
+        part = interpolate_source(
+            source[..., 2:11, 2:11], Sampling((60, 60), (9, 9), origin=(-3.0, -5.0), step=(7.5, 7.5))
+        )
+        # From pixel (18, 20) on; two cells from the window's border there is no difference.
+        torch.testing.assert_close(part[..., 15:45, 15:45], whole[..., 33:63, 35:65], rtol=0, atol=1e-12)
+
+    def test_cells_that_do_not_cover_the_target_are_refused(self):
+        with pytest.raises(InputError, match="do not cover"):
+            Sampling((10, 10), (2, 2), origin=(0.0, 0.0), step=(4.0, 4.0))
+
+    def test_a_step_below_1_is_refused(self):
+        with pytest.raises(InputError, match="factor cannot be below 1"):
+            Sampling((4, 4), (8, 8), origin=(0.0, 0.0), step=(0.5, 0.5))

@@ -62,6 +62,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "raster":  # a module of its own, which needs no extra until it opens a file
+        return import_module("graphsr.raster")
     if name not in _HOMES:
         raise AttributeError(f"module 'graphsr' has no attribute {name!r}")
     return getattr(import_module(f"graphsr.{_HOMES[name]}"), name)

@@ -2,4 +2,5 @@
 
 from graphsr.cli import main
 
-main()
+if __name__ == "__main__":  # workers of a cluster import this file too
+    main()

@@ -13,9 +13,10 @@ from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
 from graphsr.graph import FLOOR, Edges, squared_differences, ties
-from graphsr.model import Model, standardised
-from graphsr.sampling import interpolate_source
-from graphsr.solver import SolveReport, solve_with_report
+from graphsr.model import GraphModel, Posed, whole
+from graphsr.part import Locality, Part
+from graphsr.sampling import Sampling, interpolate_source
+from graphsr.scaling import known_cells
 
 # The network's raw outputs are near 1; these are the sizes that guesses and offsets begin with, in standard deviations
 # of the source.
@@ -64,7 +65,7 @@ class Prediction:
     trust: torch.Tensor | None = None  # (B, H, W)
 
 
-class GraphSR(Model):
+class GraphSR(GraphModel):
     """The learned model as an nn.Module: guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W).
 
     Guide and source are scaled per image, so units, bit depth and brightness do not matter. A guide of one channel is
@@ -100,50 +101,66 @@ class GraphSR(Model):
     ) -> torch.Tensor:
         return self.run(guide, source, confidence=confidence)[0]
 
-    def run(
+    @property
+    def locality(self) -> Locality | None:
+        reach = self.feature_extractor.reach
+        if reach is None or self.architecture.published:
+            return None
+        how, weight = self.architecture, float(self.log_lambda.detach().exp())
+        floor = how.floor * (math.exp(-_MOST_FLOOR_TURN) if how.floors else 1.0)
+        trust = _TRUST * math.exp(-_MOST_TRUST_TURN) if how.guess else 0.0
+        return Locality(reach, self.feature_extractor.multiple, weight, floor, trust)
+
+    def seen(self, guide: torch.Tensor) -> torch.Tensor:
+        return _three_channels(guide)
+
+    def pose(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
         *,
         confidence: torch.Tensor | None = None,
         exact: bool = False,
-    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
-        size = (guide.shape[-2], guide.shape[-1])
-        known = torch.isfinite(source)
-        if confidence is not None:
-            known = known & (confidence > 0)
-        mean, unit = _centre_and_unit(source, known)
-        scaled = torch.where(known, (source - mean) / unit, torch.full_like(source, torch.nan))
-        predicted = self.predict(guide, scaled, known)
-        target, report = solve_with_report(
+        part: Part | None = None,
+    ) -> Posed:
+        guide, known = self.seen(guide), known_cells(source, confidence)
+        part = part or whole(guide, source, known, self.rtol)
+        scaled = torch.where(known, part.scale.of_source(source), torch.full_like(source, torch.nan))
+        interpolated = self._interpolated(scaled, part.sampling, known)
+        colours = _imagenet_scaled(guide) if self.architecture.published else part.scale.of_guide(guide)
+        predicted = self.predict(colours, interpolated, part.known, part.sampling)
+        return Posed(
             predicted.edges,
             scaled,
-            size,
+            part.sampling,
+            rtol=part.rtol,
+            exact=exact,
             confidence=confidence,
-            offsets=predicted.offsets,
             prior=predicted.guess,
             prior_weight=predicted.trust,
-            exact=exact,
-            rtol=self.rtol,
+            offsets=predicted.offsets,
+            scale=part.scale,
         )
-        return target * unit + mean, predicted.edges, report
 
-    def predict(self, guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> Prediction:
-        """The graph for a guide (B, C, H, W) and a scaled source (B, K, h, w); channels of a source share one graph."""
-        how = self.architecture
-        batch, channels = source.shape[:2]
-        size = (guide.shape[-2], guide.shape[-1])
-        if how.published:
+    def _interpolated(self, source: torch.Tensor, sampling: Sampling, known: torch.Tensor) -> torch.Tensor:
+        if self.architecture.published:
             from graphsr.published_interpolation import interpolate_published
 
-            interpolated = interpolate_published(source, size, known)
-            colours = _imagenet_scaled(_three_channels(guide))
-        else:
-            interpolated = interpolate_source(source, size, known)
-            colours = standardised(_three_channels(guide))
+            return interpolate_published(source, sampling.size, known)
+        return interpolate_source(source, sampling, known)
+
+    def predict(
+        self, colours: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor, sampling: Sampling
+    ) -> Prediction:
+        """The graph for a scaled guide (B, 3, H, W) and the scaled source interpolated to its size (B, K, H, W).
+
+        known (B, 1 or K, h, w) says where the source has data. Channels of a source share one graph.
+        """
+        how = self.architecture
+        batch, channels, *size = interpolated.shape
         planes = [colours.repeat_interleave(channels, 0)]
         if how.hints:
-            planes += _hints(source, known, size)
+            planes += _hints(known.expand(-1, channels, -1, -1), sampling, interpolated.dtype)
         planes.append(interpolated.reshape(-1, 1, *size))
         seen = torch.cat(planes, 1)
         out = self.feature_extractor(seen.contiguous(memory_format=torch.channels_last))
@@ -158,7 +175,7 @@ class GraphSR(Model):
         scale = 1e-6 + self.log_mu.exp().square()
         down, right = apart.down / scale, apart.right / scale
         if how.colour_mu > 0:
-            plain = squared_differences(torch.cat([colours, standardised(interpolated)], 1) / how.colour_mu)
+            plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
             counts = _between(share)
             down = down + counts.down * plain.down.clamp_max(_FARTHEST)
@@ -174,19 +191,6 @@ class GraphSR(Model):
             down, right = extras[:, :, -2], extras[:, :, -1]
             offsets = Edges(_OFFSET_SCALE * down[..., :-1, :], _OFFSET_SCALE * right[..., :-1])
         return Prediction(edges, offsets, guess, trust)
-
-
-def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation of the known pixels, (B, K, 1, 1); next to nothing where all are equal."""
-    values = torch.where(known, source, torch.zeros_like(source))
-    count = known.sum((-2, -1), keepdim=True).clamp_min(1)
-    mean = values.sum((-2, -1), keepdim=True) / count
-    spread = (
-        torch.where(known, source - mean, torch.zeros_like(source)).square().sum((-2, -1), keepdim=True) / count
-    ).sqrt()
-    # A source without relief gets a unit in which the network's guesses are nothing.
-    tiny = 1e-6 * mean.abs() + torch.finfo(source.dtype).tiny
-    return mean.detach(), torch.maximum(spread, tiny).detach()
 
 
 def _three_channels(guide: torch.Tensor) -> torch.Tensor:
@@ -211,10 +215,12 @@ def _between(values: torch.Tensor) -> Edges:
     return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
 
 
-def _hints(source: torch.Tensor, known: torch.Tensor, size: tuple[int, int]) -> list[torch.Tensor]:
-    """Two planes (B * K, 1, H, W): the factor (0 at x8, 1 at x32) and which pixels lie in a known cell."""
-    height, width = source.shape[-2:]
-    factor = 0.25 * math.log2((size[0] / height) * (size[1] / width)) - 1.5
-    plane = source.new_full((source.shape[0] * source.shape[1], 1, *size), factor)
-    seen = nn.functional.interpolate(known.expand_as(source).to(source.dtype), size=size, mode="nearest")
-    return [plane, seen.reshape(-1, 1, *size) - 1.0]
+def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:
+    """Two planes (B * K, 1, H, W): the factor (0 at x8, 1 at x32) and which pixels begin in a known cell."""
+    down, right = sampling.factor
+    factor = 0.25 * math.log2(down * right) - 1.5
+    seen = known.to(dtype)
+    for dim, along in ((-2, sampling.rows), (-1, sampling.columns)):
+        seen = seen.index_select(dim, torch.as_tensor(along.owners[:, 0], device=known.device))
+    seen = seen.reshape(-1, 1, *sampling.size)
+    return [torch.full_like(seen, factor), seen - 1.0]

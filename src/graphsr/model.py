@@ -6,15 +6,19 @@ import difflib
 import os
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges, affinity
-from graphsr.sampling import interpolate_source
+from graphsr.part import Locality, Part
+from graphsr.sampling import Sampling, interpolate_source
+from graphsr.scaling import Scale, known_cells
 from graphsr.solver import SolveReport, solve_with_report
 
 
@@ -24,6 +28,15 @@ class Model(nn.Module):
     def bytes_per_pixel(self, channels: int) -> int:
         """The most memory a run takes, inputs included, for each target pixel and a source of so many channels."""
         return 160 + 48 * channels
+
+    @property
+    def locality(self) -> Locality | None:
+        """What tiles of a raster need to know of the model; None: it needs to see the whole."""
+        return None
+
+    def seen(self, guide: torch.Tensor) -> torch.Tensor:
+        """The channels of a guide (B, C, H, W) that the model reads."""
+        return guide
 
     @abstractmethod
     def run(
@@ -37,8 +50,62 @@ class Model(nn.Module):
         """guide (B, C, H, W), source (B, K, h, w) with NaN = missing -> target (B, K, H, W), its graph, the solve."""
 
 
-class Bicubic(Model):
-    """Pixel-centred bicubic interpolation of the source; the guide only gives the size."""
+@dataclass(frozen=True)
+class Posed:
+    """A solve that is ready to be done: what a model makes of a pair. In units of `scale`, or else of the source."""
+
+    edges: Edges
+    source: torch.Tensor  # (B, K, h, w)
+    sampling: Sampling
+    rtol: float
+    exact: bool
+    confidence: torch.Tensor | None
+    prior: torch.Tensor | None = None
+    prior_weight: torch.Tensor | float | None = None
+    offsets: Edges | None = None
+    scale: Scale | None = None
+
+    def solve(self) -> tuple[torch.Tensor, Edges, SolveReport]:
+        target, report = solve_with_report(
+            self.edges,
+            self.source,
+            self.sampling,
+            confidence=self.confidence,
+            offsets=self.offsets,
+            prior=self.prior,
+            prior_weight=self.prior_weight,
+            exact=self.exact,
+            rtol=self.rtol,
+        )
+        return target if self.scale is None else self.scale.in_source_units(target), self.edges, report
+
+    def in_double_precision(self) -> Posed:
+        """The same solve where single precision cannot keep `rtol`."""
+
+        def double(value: Any) -> Any:
+            if isinstance(value, Edges):
+                return Edges(value.down.double(), value.right.double())
+            return value.double() if isinstance(value, torch.Tensor) else value
+
+        return replace(self, **{each.name: double(getattr(self, each.name)) for each in fields(self)})
+
+
+class GraphModel(Model):
+    """A model that poses a solve. Tiles pose the next one while another is being solved."""
+
+    rtol: float = 1e-4
+
+    @abstractmethod
+    def pose(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+        part: Part | None = None,
+    ) -> Posed:
+        """As `run`, up to the solve; `part` says that the pair is a window of a larger one."""
 
     def run(
         self,
@@ -47,14 +114,42 @@ class Bicubic(Model):
         *,
         confidence: torch.Tensor | None = None,
         exact: bool = False,
+        part: Part | None = None,
+    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
+        return self.pose(guide, source, confidence=confidence, exact=exact, part=part).solve()
+
+
+def whole(guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor, rtol: float) -> Part:
+    """What a pair that is no window of a larger one tells of itself; guide as the model sees it."""
+    sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
+    return Part(sampling, Scale.of(guide, source, known), known, rtol)
+
+
+class Bicubic(Model):
+    """Pixel-centred bicubic interpolation of the source; the guide only gives the size."""
+
+    @property
+    def locality(self) -> Locality:
+        return Locality()
+
+    def run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+        part: Part | None = None,
     ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
         if exact:
             raise InputError("model 'bicubic' cannot be exact; use a graph model such as 'colour'")
-        known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
+        if part is not None:
+            return interpolate_source(source, part.sampling), None, None
+        known = known_cells(source, confidence)
         return interpolate_source(source, guide.shape[-2:], known), None, None  # type: ignore[arg-type]
 
 
-class Colour(Model):
+class Colour(GraphModel):
     """The paper's variant without a network: the features are the guide's channels and the interpolated source.
 
     Four numbers, fitted on validation pairs (docs/design.md, "The colour model").
@@ -64,39 +159,33 @@ class Colour(Model):
         super().__init__()
         self.weight, self.mu, self.floor, self.prior_weight = weight, mu, floor, prior_weight
 
-    def run(
+    @property
+    def locality(self) -> Locality:
+        return Locality(weight=self.weight, floor=self.floor)
+
+    def pose(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
         *,
         confidence: torch.Tensor | None = None,
         exact: bool = False,
-    ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
-        size = (guide.shape[-2], guide.shape[-1])
-        known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
-        interpolated = interpolate_source(source, size, known)
-        features = torch.cat([standardised(guide), standardised(interpolated)], 1)
-        edges = affinity(features, self.mu, weight=self.weight, floor=self.floor)
-        target, report = solve_with_report(
-            edges,
+        part: Part | None = None,
+    ) -> Posed:
+        part = part or whole(guide, source, known_cells(source, confidence), self.rtol)
+        sampling, scale = part.sampling, part.scale
+        interpolated = interpolate_source(source, sampling, known_cells(source, confidence))
+        features = torch.cat([scale.of_guide(guide), scale.of_source(interpolated)], 1)
+        return Posed(
+            affinity(features, self.mu, weight=self.weight, floor=self.floor),
             source,
-            size,
+            sampling,
+            rtol=part.rtol,
+            exact=exact,
             confidence=confidence,
             prior=interpolated,
             prior_weight=self.prior_weight,
-            exact=exact,
         )
-        return target, edges, report
-
-
-def standardised(images: torch.Tensor) -> torch.Tensor:
-    """Every image of (B, C, H, W) scaled to mean 0 and standard deviation 1, its channels by one common factor.
-
-    One factor keeps a channel that is almost constant from being blown up into noise.
-    """
-    centred = images - images.mean((-2, -1), keepdim=True)
-    spread = centred.square().mean((1, 2, 3), keepdim=True).sqrt()
-    return centred / torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
 _WEIGHTS = resources.files("graphsr") / "weights"

@@ -1,8 +1,9 @@
 """D: averaging the target over the footprint of each source pixel, its adjoint, and the interpolation back.
 
-Both axes are treated alike and apart: a source of `cells` pixels lies over a target of `size` pixels, cell c
-covers [c f, (c + 1) f) with f = size / cells, and a pixel counts by the length it shares with the cell. Since
-f >= 1 a pixel meets at most two cells, so D and its adjoint are a handful of gathers, never a matrix.
+Both axes are treated alike and apart: cell c of the source covers [origin + c step, origin + (c + 1) step) in target
+pixels, and a pixel counts by the length it shares with the cell. Two images of the same view, edge to edge, have origin
+0 and step size / cells; a window of a raster has any. Since step >= 1 a pixel meets at most two cells, so D and its
+adjoint are a handful of gathers, never a matrix.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ from torch.nn.functional import avg_pool2d, interpolate, pad
 
 from graphsr.errors import InputError
 
-# A share below this is rounding of c * f, not a real overlap.
+# A share below this is rounding of c * step, not a real overlap.
 _NEGLIGIBLE = 1e-9
+# The cubic kernel that torch uses.
+_CUBIC = -0.75
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axis:
     """One axis of D: `cells` source pixels over `size` target pixels, as index and weight tables."""
 
     size: int
     cells: int
+    origin: float  # where cell 0 begins, in pixels
+    step: float  # pixels a cell
     first: np.ndarray  # (cells,) first pixel of each cell
     count: np.ndarray  # (cells,) how many pixels it meets
     taps: np.ndarray  # (cells, most) their weights in the mean, zero padded; each row sums to 1
@@ -33,8 +38,9 @@ class Axis:
     shares: np.ndarray  # (size, 2) its weights in them
 
     @property
-    def factor(self) -> float:
-        return self.size / self.cells
+    def even(self) -> bool:
+        """Whether cells are equal blocks of whole pixels that fill the axis."""
+        return self.origin == 0 and self.size % self.cells == 0 and self.step == self.size // self.cells
 
     @property
     def home(self) -> np.ndarray:
@@ -46,17 +52,31 @@ class Axis:
         """(size,) which pixels lie in two cells."""
         return self.shares[:, 1] > 0
 
+    @property
+    def couples_cells(self) -> bool:
+        """Whether a cell may have no pixel of its own."""
+        own = np.zeros(self.cells, bool)
+        own[self.owners[~self.straddles, 0]] = True
+        return 1 < self.step < 2 or not bool(own.all())
 
-@lru_cache(maxsize=64)
-def axis(size: int, cells: int) -> Axis:
-    factor = size / cells
-    edges = np.arange(cells + 1) * factor
-    first = np.floor(edges[:-1] + _NEGLIGIBLE).astype(np.int64)
-    last = np.minimum(np.ceil(edges[1:] - _NEGLIGIBLE).astype(np.int64), size) - 1
+
+@lru_cache(maxsize=256)
+def axis(size: int, cells: int, origin: float = 0.0, step: float | None = None) -> Axis:
+    """The tables of one axis. A cell that the target's border cuts averages over its visible part."""
+    step = size / cells if step is None else step
+    edges = origin + np.arange(cells + 1) * step
+    begin, end = np.maximum(edges[:-1], 0.0), np.minimum(edges[1:], size)
+    first = np.floor(begin + _NEGLIGIBLE).astype(np.int64)
+    last = np.minimum(np.ceil(end - _NEGLIGIBLE).astype(np.int64), size) - 1
     count = last - first + 1
+    if count.min() < 1 or first[0] > 0 or last[-1] < size - 1:
+        raise InputError(
+            f"Sampling: {cells} cells of {step:g} pixels from {origin:g} on do not cover 0 to {size}; every cell must "
+            "meet the target, and every target pixel a cell"
+        )
     pixels = first[:, None] + np.arange(count.max())
-    overlap = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    taps = np.where(pixels <= last[:, None], overlap, 0.0) / factor
+    overlap = np.minimum(end[:, None], pixels + 1) - np.maximum(begin[:, None], pixels)
+    taps = np.where(pixels <= last[:, None], overlap, 0.0)
     taps /= taps.sum(1, keepdims=True)
 
     owners = np.full((size, 2), -1, np.int64)
@@ -68,7 +88,7 @@ def axis(size: int, cells: int) -> Axis:
             owners[pixel, place] = cell
             shares[pixel, place] = taps[cell, tap]
     owners[:, 1] = np.where(owners[:, 1] < 0, owners[:, 0], owners[:, 1])
-    return Axis(size, cells, first, count, taps, owners, shares)
+    return Axis(size, cells, origin, step, first, count, taps, owners, shares)
 
 
 def _as_size(name: str, size: tuple[int, int]) -> tuple[int, int]:
@@ -83,25 +103,48 @@ class Sampling:
 
     `D(y)` averages (..., H, W) to (..., h, w), each pixel weighted by the area it shares with the source pixel;
     `D.adjoint(s)` is its exact transpose. Any factor >= 1, also non-integer and different for the two axes.
+
+    By default both show the same view, edge to edge. Otherwise source pixel (0, 0) begins at `origin` (down, right) in
+    target pixels and measures `step`; those that the target's border cuts average over what is inside.
     """
 
-    def __init__(self, size: tuple[int, int], source_size: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        size: tuple[int, int],
+        source_size: tuple[int, int],
+        *,
+        origin: tuple[float, float] = (0.0, 0.0),
+        step: tuple[float, float] | None = None,
+    ) -> None:
         self.size = _as_size("size", size)
         self.source_size = _as_size("source_size", source_size)
-        if self.size[0] < self.source_size[0] or self.size[1] < self.source_size[1]:
+        if step is None and (self.size[0] < self.source_size[0] or self.size[1] < self.source_size[1]):
             raise InputError(
                 f"the target ({self.size[0]} x {self.size[1]}) must be at least as large as the source "
                 f"({self.source_size[0]} x {self.source_size[1]}): the factor cannot be below 1"
             )
-        self.rows = axis(self.size[0], self.source_size[0])
-        self.columns = axis(self.size[1], self.source_size[1])
+        if step is not None and not min(step) >= 1:
+            raise InputError(f"Sampling: step must be at least 1 pixel, not {step}: the factor cannot be below 1")
+        steps = (None, None) if step is None else step
+        self.rows = axis(self.size[0], self.source_size[0], origin[0], steps[0])
+        self.columns = axis(self.size[1], self.source_size[1], origin[1], steps[1])
 
     def __repr__(self) -> str:
-        return f"Sampling(size={self.size}, source_size={self.source_size})"
+        placed = "" if self.edge_to_edge else f", origin={self.origin}, step={self.factor}"
+        return f"Sampling(size={self.size}, source_size={self.source_size}{placed})"
 
     @property
     def factor(self) -> tuple[float, float]:
-        return self.rows.factor, self.columns.factor
+        return self.rows.step, self.columns.step
+
+    @property
+    def origin(self) -> tuple[float, float]:
+        return self.rows.origin, self.columns.origin
+
+    @property
+    def edge_to_edge(self) -> bool:
+        """Whether the source covers the target and nothing else."""
+        return all(along.origin == 0 and along.step == along.size / along.cells for along in (self.rows, self.columns))
 
     @property
     def straddles(self) -> bool:
@@ -111,7 +154,7 @@ class Sampling:
     @property
     def couples_cells(self) -> bool:
         """Whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
-        return any(1 < along.factor < 2 for along in (self.rows, self.columns))
+        return self.rows.couples_cells or self.columns.couples_cells
 
     def __call__(self, target: torch.Tensor) -> torch.Tensor:
         """(..., H, W) -> (..., h, w)"""
@@ -140,9 +183,9 @@ class Sampling:
 
 
 def _average(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
-    if along.size == along.cells:
+    if along.even and along.step == 1:
         return values
-    if along.size % along.cells == 0:
+    if along.even:
         return values.unflatten(dim, (along.cells, along.size // along.cells)).mean(dim)
     first = torch.as_tensor(along.first, device=values.device)
     taps = torch.as_tensor(along.taps, dtype=values.dtype, device=values.device)
@@ -156,7 +199,7 @@ def _average(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
 
 
 def _spread(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
-    if along.size == along.cells:
+    if along.even and along.step == 1:
         return values
     owners = torch.as_tensor(along.owners, device=values.device)
     shares = torch.as_tensor(along.shares, dtype=values.dtype, device=values.device)
@@ -175,27 +218,62 @@ def fill_holes(source: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
     """
     known = known.to(source.dtype).expand_as(source)
     source = torch.where(known > 0, source, torch.zeros_like(source))
-    if bool((known > 0).all()):
+    if bool((known > 0).all()) or source.shape[-2:] == (1, 1):
         return source
-    if source.shape[-2:] == (1, 1):
-        return source
+    return fill_from(source, known, fill_holes(*halved(source, known)))
+
+
+def halved(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Means of the known pixels of 2 x 2 blocks (B, K, h/2, w/2), and which blocks have any; known (B, K, h, w)."""
+    known = known.to(source.dtype)
     odd = (0, source.shape[-1] % 2, 0, source.shape[-2] % 2)
     weight = avg_pool2d(pad(known, odd), 2)
-    mean = avg_pool2d(pad(known * source, odd), 2)
-    coarse_known = (weight > 0).to(source.dtype)
-    coarse = fill_holes(mean / weight.clamp_min(_NEGLIGIBLE), coarse_known)
-    filled = interpolate(coarse, scale_factor=2, mode="bilinear", align_corners=False)
-    return torch.where(known > 0, source, filled[..., : source.shape[-2], : source.shape[-1]])
+    mean = avg_pool2d(pad(torch.where(known > 0, source, torch.zeros_like(source)), odd), 2)
+    return mean / weight.clamp_min(_NEGLIGIBLE), (weight > 0).to(source.dtype)
 
 
-def interpolate_source(source: torch.Tensor, size: tuple[int, int], known: torch.Tensor | None = None) -> torch.Tensor:
+def fill_from(source: torch.Tensor, known: torch.Tensor, coarse: torch.Tensor) -> torch.Tensor:
+    """Unknown pixels of (B, K, h, w) from the image of half the resolution, known ones as they are."""
+    finer = interpolate(coarse, scale_factor=2, mode="bilinear", align_corners=False)
+    return torch.where(known > 0, source, finer[..., : source.shape[-2], : source.shape[-1]])
+
+
+def interpolate_source(
+    source: torch.Tensor, size: tuple[int, int] | Sampling, known: torch.Tensor | None = None
+) -> torch.Tensor:
     """Pixel-centred bicubic interpolation of (B, K, h, w) to (B, K, H, W); holes are filled first, never NaN.
 
-    `known` (B, 1 or K, h, w) marks the pixels that have a value (default: those that are finite).
+    `size` is (H, W), or the Sampling that says where the source lies. `known` (B, 1 or K, h, w) marks the pixels that
+    have a value (default: those that are finite).
     """
     if known is None:
         known = torch.isfinite(source)
     filled = fill_holes(torch.nan_to_num(source, nan=0.0, posinf=0.0, neginf=0.0), known)
+    if isinstance(size, Sampling):
+        if not size.edge_to_edge:
+            return _cubic(_cubic(filled, size.rows, -2), size.columns, -1)
+        size = size.size
     if tuple(filled.shape[-2:]) == tuple(size):
         return filled
     return interpolate(filled, size=size, mode="bicubic", align_corners=False)
+
+
+def _cubic(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
+    """Cubic interpolation along one axis by four gathers; beyond the border the last value is repeated."""
+    centre = (np.arange(along.size) + 0.5 - along.origin) / along.step - 0.5
+    before = np.floor(centre).astype(np.int64)
+    shape = [1] * values.ndim
+    shape[dim] = along.size
+    total = torch.zeros(1, dtype=values.dtype, device=values.device)
+    for tap in range(-1, 3):
+        place = torch.as_tensor(np.clip(before + tap, 0, along.cells - 1), device=values.device)
+        weight = torch.as_tensor(_cubic_weight(before + tap - centre), dtype=values.dtype, device=values.device)
+        total = total + weight.reshape(shape) * values.index_select(dim, place)
+    return total
+
+
+def _cubic_weight(distance: np.ndarray) -> np.ndarray:
+    d = np.abs(distance)
+    near = ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
+    far = ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))

@@ -150,7 +150,7 @@ def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
     if needed > max(free, 0.9 * total):
         raise InputError(
             f"guide: {size[0]} x {size[1]} pixels need about {needed / 1e9:.1f} GB of memory, and this machine has "
-            f"{total / 1e9:.1f} GB; upsample it in parts"
+            f"{total / 1e9:.1f} GB; as GeoTIFF files, graphsr raster upsamples it in tiles"
         )
 
 

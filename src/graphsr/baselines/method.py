@@ -15,6 +15,7 @@ from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges
 from graphsr.model import Model
 from graphsr.sampling import fill_holes, interpolate_source
+from graphsr.scaling import known_cells
 from graphsr.solver import SolveReport
 
 
@@ -50,7 +51,7 @@ class Baseline(Model):
     ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
         if exact:
             raise InputError(f"{type(self).__name__} cannot be exact; use a graph model such as 'colour'")
-        known = torch.isfinite(source) if confidence is None else torch.isfinite(source) & (confidence > 0)
+        known = known_cells(source, confidence)
         batch, channels = source.shape[:2]
         size = (guide.shape[-2], guide.shape[-1])
         filled = fill_holes(torch.nan_to_num(source), known).flatten(0, 1).unsqueeze(1)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli import benchmark, demo, evaluate, export, methods, reproduce, train, upsample, warm_up
+from graphsr.cli import benchmark, demo, evaluate, export, methods, raster, reproduce, train, upsample, warm_up
 from graphsr.cli.errors import ReportingGroup
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(upsample.upsample)
+app.command()(raster.raster)
 app.command()(demo.demo)
 app.command()(train.train)
 app.command()(export.export)

@@ -82,6 +82,51 @@ def solver(
         _write(json_file, measured)
 
 
+@app.command()
+def raster(
+    side: Annotated[int, typer.Option("--side", min=256, help="Side of the raster, in pixels.")] = 4096,
+    workers: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--workers", metavar="N", min=1, help="Also run on N processes; may be repeated.", show_default=False
+        ),
+    ] = None,
+    borders: Annotated[bool, typer.Option("--borders/--no-borders", help="Measure how far a border is felt.")] = True,
+) -> None:
+    """Measure tiles: how far a border is felt, whether seams show, and what tiles cost.
+
+    The raster is made of rendered scenes, x8, and upsampled with the colour model on one thread. A run is compared with
+    the sum of its tiles done alone. Needs the extra graphsr\\[geo].
+
+    \b
+    Examples:
+      graphsr benchmark raster
+      graphsr benchmark raster --side 8192 --no-borders --workers 1 --workers 2
+    """
+    import tempfile
+
+    from graphsr.evaluation import raster_benchmark as measure
+
+    with messages.status("starting") as status:
+        if borders:
+            cases = [(g, f, w) for g in ("scene", "wires", "noise") for f in (2, 4, 8, 16) for w in (1e-4, 9e-4, 1e-1)]
+            table = _table("Pixels from a border until it is felt less", "graph", "factor", "lambda",
+                           *(f"{limit:g} std" for limit in measure.FELT), "halo", words=1)  # fmt: skip
+            for case in cases:
+                status.update(f"border: {case[0]}, x{case[1]}, lambda {case[2]:g}")
+                row = measure.border(*case)
+                table.add_row(row.graph, f"x{row.factor}", f"{row.weight:g}", *map(str, row.felt), str(row.halo))
+            show(table)
+        with tempfile.TemporaryDirectory() as folder:
+            done = measure.measure_run(Path(folder), side, tuple(workers or ()), status.update)
+    say("raster", f"{side} x {side}, {done.tiles} tiles, one thread")
+    say("time", f"{done.seconds:.1f} s, {done.seconds / done.alone_seconds:.2f} times its tiles alone (goal: 1.3)")
+    say("seams", f"{done.seams:.1e} of the target's standard deviation at the most (goal: 1e-3)")
+    for count, seconds in done.workers.items():
+        ratio = done.workers[min(done.workers)] / seconds
+        say("workers", f"{count}: {seconds:.1f} s, {ratio:.2f} times as fast as {min(done.workers)}")
+
+
 def _show(measured: SolverBenchmark) -> None:
     for table in (_comparison_table(measured), _ratio_table(measured), _goal_table(measured.goals)):
         show(table)

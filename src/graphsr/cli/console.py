@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +25,7 @@ messages = Console(stderr=True, highlight=False)
 
 _LABEL_WIDTH = 11
 _ANY_WIDTH = 10_000
+_LINE_EVERY = 30.0  # seconds
 
 
 def say(label: str, *sentences: str) -> None:
@@ -59,3 +69,40 @@ def working(on: str) -> Iterator[None]:
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as progress:
         progress.add_task(on, total=None)
         yield
+
+
+@contextmanager
+def counting(on: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time left; yields what is called with how many are done, of how many.
+
+    Without a terminal (in a log file) it is a line every half minute.
+    """
+    if not messages.is_terminal:
+        yield _lines(on)
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=messages, transient=True) as progress:
+        task = progress.add_task(on, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _lines(on: str) -> Callable[[int, int], None]:
+    began = last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY and done:
+            last = now
+            left = (now - began) / done * (total - done)
+            messages.print(
+                f"{on}: {done} of {total}, {_duration(now - began)} so far, {_duration(left)} left", markup=False
+            )
+
+    return tell
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

@@ -1,19 +1,26 @@
-"""graphsr upsample: one pair of files in, one file out."""
+"""graphsr upsample: one pair of files in, one file out; or folders of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from graphsr.cli.console import note, say, working
+import typer
+
+from graphsr.cli.console import complain, counting, note, say, working
 from graphsr.cli.options import Confidence, Exact, Guide, Missing, Model, Output, Preview, Source
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
-    from graphsr.io import Image
+    from graphsr.batches import Outcome
+    from graphsr.pair_files import Choices, FileReport
 
-_UNEQUAL_FACTORS = 1.1
+SOME_FAILED = 1
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Pairs of a batch at the same time.", show_default="one a core"),
+]
 
 
 def upsample(
@@ -25,99 +32,95 @@ def upsample(
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
+    jobs: Jobs = None,
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
 
     Both show the same view, upright; the factor between them can be any number.
     Formats: PNG, JPEG, TIFF, NPY, NPZ, PFM, and EXR with the extra graphsr\\[exr].
+    Two folders, or two patterns in quotes, are matched by the names of their files; OUT is then a folder, and so are
+    the other files named. A bad pair is reported and skipped, and the exit code is 1.
 
     \b
     Examples:
       graphsr upsample photo.jpg lidar.png -o depth.png --preview look.png
       graphsr upsample colour.png kinect.png -o depth.png --missing 0
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
+      graphsr upsample photos/ depths/ -o large/
+      graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
-    import graphsr
-    from graphsr import io, pictures
+    from graphsr.batches import is_batch
+    from graphsr.pair_files import Choices, PairFiles, upsample_pair
 
-    _refuse_overwriting(output, preview, inputs=[guide, source, *([confidence] if confidence else [])])
-    coarse = io.read(source)
-    marker = coarse.missing if missing is None else missing
-    stored_type = io.check_output(output, coarse, missing=marker)
-    if preview is not None:
-        _check_preview(preview)
-    fine = io.read(guide)
-    trust = None if confidence is None else io.read_confidence(confidence, coarse.size)
-    values, holes = io.marked(coarse.array, marker)
-    for sentence in _remarks(fine, coarse, missing, int(holes.sum())):
-        note(sentence)
-
+    choices = Choices(model, exact, missing)
+    if is_batch(guide, source):
+        _upsample_all(guide, source, output, confidence, preview, choices, jobs)
+        return
     with working(f"upsampling {source.name}"):
-        try:
-            result = graphsr.upsample(fine.array, values, model=model, confidence=trust, exact=exact)
-        except InputError as error:
-            raise InputError(f"{guide}, {source}: {error}") from error
-    with working(f"writing {output.name}"):
-        report = io.write(output, result.target, like=coarse, missing=marker)
-        if preview is not None:
-            io.write(preview, pictures.preview(fine.array, values, result.target))
-
-    say("guide", f"{guide}, {_described(fine)}")
-    say(
-        "source",
-        f"{source}, {_described(coarse)}{f', {holes.sum():,} missing' if holes.any() else ''}",
-    )
-    say("factor", "{:.4g} x {:.4g}".format(*_factors(fine, coarse)))
-    say("time", f"{result.report.seconds:.1f} s")
-    say("fidelity", f"the target averages back to the source within {result.report.fidelity:.3g} (RMS)")
-    say("written", f"{output}, {_size(fine)}, {stored_type}", *report.remarks())
-    if preview is not None:
-        say("preview", str(preview))
+        report = upsample_pair(PairFiles(guide, source, output, confidence, preview), choices, note)
+    _tell(report)
 
 
-def _refuse_overwriting(output: Path, preview: Path | None, inputs: list[Path]) -> None:
-    for path, option in ((output, "--output"), (preview, "--preview")):
-        if path is not None and path.resolve() in [given.resolve() for given in inputs]:
-            raise InputError(f"{path}: {option} would overwrite an input; give another name")
-    if preview is not None and preview.resolve() == output.resolve():
-        raise InputError(f"{preview}: --preview and --output are the same file; give another name")
+def _tell(report: FileReport) -> None:
+    files = report.files
+    say("guide", f"{files.guide}, {report.guide}")
+    say("source", f"{files.source}, {report.source}{f', {report.holes:,} missing' if report.holes else ''}")
+    say("factor", "{:.4g} x {:.4g}".format(*report.factors))
+    say("time", f"{report.solved.seconds:.1f} s")
+    say("fidelity", f"the target averages back to the source within {report.solved.fidelity:.3g} (RMS)")
+    say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.remarks())
+    if files.preview is not None:
+        say("preview", str(files.preview))
 
 
-def _check_preview(path: Path) -> None:
-    from graphsr import io
+def _upsample_all(
+    guides: Path,
+    sources: Path,
+    output: Path,
+    confidences: Path | None,
+    previews: Path | None,
+    choices: Choices,
+    jobs: int | None,
+) -> None:
+    from graphsr import batches, load
 
-    if path.suffix.lower() != ".png":
-        raise InputError(f"{path}: the preview is a PNG picture; give it the suffix .png")
-    io.check_output(path, "uint8", channels=3)
-
-
-def _remarks(guide: Image, source: Image, missing: float | None, holes: int) -> Iterator[str]:
-    from graphsr import io
-
-    for image in (guide, source):
-        yield from (f"{image.path}: {sentence}" for sentence in image.notes)
-    if missing is None and source.missing is not None:
-        yield f"{source.path}: {source.missing:g} counts as missing, as the file declares"
-    share = io.looks_missing(source.array) if missing is None and source.missing != 0 else 0.0
-    if share:
-        yield f"{source.path}: {share:.1%} of the values are 0; if 0 means no measurement, add --missing 0"
-    if missing is not None and not holes:
-        yield f"{source.path}: no value is {missing:g}, so nothing is missing"
-    down, right = _factors(guide, source)
-    if max(down, right) > _UNEQUAL_FACTORS * min(down, right):
-        differ = f"the factors differ ({down:.4g} down, {right:.4g} across)"
-        yield f"{differ}; do both files show the same view, upright?"
-
-
-def _factors(guide: Image, source: Image) -> tuple[float, float]:
-    return guide.size[0] / source.size[0], guide.size[1] / source.size[1]
+    if confidences is not None and not batches.is_batch(confidences):
+        raise InputError(f"{confidences}: with many pairs --confidence is a folder, or a pattern in quotes")
+    batch = batches.matched(guides, sources, output, confidences=confidences, previews=previews)
+    load(choices.model)  # what is wrong with it is wrong for every pair
+    for folder in (output, previews):
+        if folder is not None:
+            _make_folder(folder)
+    total = len(batch.pairs) + len(batch.unmatched)
+    outcomes: list[Outcome] = []
+    with counting(f"upsampling {total} pairs") as progress:
+        for outcome in batches.run(batch, choices, jobs or os.cpu_count() or 1):
+            outcomes.append(outcome)
+            progress(len(outcomes), total)
+    _summarise(sorted(outcomes, key=lambda outcome: outcome.name), output)
 
 
-def _size(image: Image) -> str:
-    return f"{image.size[1]} x {image.size[0]}"
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError as error:
+        raise InputError(f"{folder}: is a file, but many pairs need a folder to write to") from error
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
 
 
-def _described(image: Image) -> str:
-    channels = "" if image.channels == 1 else f", {image.channels} channels"
-    return f"{_size(image)}{channels}, {image.dtype}"
+def _summarise(outcomes: list[Outcome], output: Path) -> None:
+    for outcome in outcomes:
+        for remark in outcome.remarks:
+            note(remark)
+    done = [outcome.report for outcome in outcomes if outcome.report is not None]
+    for report in done:
+        rms = f"averages back within {report.solved.fidelity:.3g} (RMS)"
+        say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {rms}")
+    failed = [outcome for outcome in outcomes if outcome.report is None]
+    say("pairs", f"{len(done)} of {len(outcomes)} written to {output}{f', {len(failed)} failed' if failed else ''}")
+    for outcome in failed:
+        complain(outcome.error if outcome.name in outcome.error else f"{outcome.name}: {outcome.error}")
+    if failed:
+        raise typer.Exit(SOME_FAILED)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges, affinity
-from graphsr.model import standardised
 from graphsr.sampling import Sampling, interpolate_source
+from graphsr.scaling import Scale, known_cells
 
 MU = {"sharp": 0.1, "soft": 1.0}
 LAMBDAS = (1e-4, 1e-2, 1.0, 10.0)
@@ -86,7 +86,9 @@ def make_problem(
     """
     source, sampling = _source(pair, factor)
     seen = source if graph_factor is None else _source(pair, graph_factor)[0]
-    features = torch.cat([standardised(pair.guide), standardised(interpolate_source(seen, pair.size))], 1)
+    scale = Scale.of(pair.guide, seen, known_cells(seen, None))
+    interpolated = interpolate_source(seen, pair.size)
+    features = torch.cat([scale.of_guide(pair.guide), scale.of_source(interpolated)], 1)
     return SolverProblem(affinity(features, mu, weight=weight), source, sampling)
 
 

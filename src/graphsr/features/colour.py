@@ -11,5 +11,9 @@ class Colour(Extractor):
     def __init__(self, in_channels: int) -> None:
         super().__init__(in_channels, in_channels)
 
+    @property
+    def reach(self) -> int:
+        return 0
+
     def extract(self, x: Tensor) -> Tensor:
         return x

@@ -20,6 +20,9 @@ class EfficientNetLite(EfficientNet):
 
     # _bn1 at the top level belongs to _conv_head, which only serves the classifier.
     ignored_keys = ("_conv_head.", "_bn1.", "_fc.")
+    # The receptive field ends at 515 (Lite0) to 647 pixels; of a trained network next to nothing is left at 256
+    # (docs/raster.md).
+    reach = 256
 
     def __init__(self, in_channels: int, stages: tuple[Stage, ...], variant: int) -> None:
         super().__init__(in_channels, stages, f"EfficientNet-Lite{variant}", activation=F.relu6, excite=False)

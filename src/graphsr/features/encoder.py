@@ -16,6 +16,8 @@ class Encoder(nn.Module):
     """Key of the weight (O, C, k, k) that sees the input."""
     ignored_keys: ClassVar[tuple[str, ...]]
     """Prefixes of tensors in an ImageNet file that have no place here (the classifier)."""
+    reach: ClassVar[int | None] = None
+    """How far around a pixel the input matters to a U-Net on this encoder, in pixels; None: all of it does."""
     weights: str
     """The ImageNet file this encoder expects, in words, for messages."""
 

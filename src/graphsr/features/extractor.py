@@ -18,6 +18,11 @@ class Extractor(nn.Module):
 
     multiple: ClassVar[int] = 1
 
+    @property
+    def reach(self) -> int | None:
+        """How far around a pixel the input matters to its features, in pixels; None: all of it does."""
+        return None
+
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
         self.in_channels = in_channels

@@ -93,6 +93,10 @@ class FDSR(Extractor):
         self.conv_recon2 = _convolution(WIDTH, 4 * WIDTH)
         self.restore = _convolution(WIDTH, out_channels)
 
+    @property
+    def reach(self) -> int:
+        return 64  # the receptive field ends at 50 pixels
+
     def extract(self, x: Tensor) -> Tensor:
         grey = (x[:, :-1] * self.luma).sum(1, keepdim=True)
         edges = self._high_frequencies(F.pixel_unshuffle(grey, 4))

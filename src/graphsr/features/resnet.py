@@ -59,6 +59,7 @@ class ResNet(Encoder):
 
     first_convolution = "conv1.weight"
     ignored_keys = ("fc.",)
+    reach = 320  # the receptive field with the decoder's ends at 311 (ResNet-18) and 307 pixels (ResNet-50)
 
     def __init__(
         self,

@@ -83,5 +83,9 @@ class UNet(Extractor):
         nn.init.zeros_(head.bias)  # type: ignore[arg-type]
         self.segmentation_head = nn.Sequential(head)
 
+    @property
+    def reach(self) -> int | None:
+        return self.encoder.reach
+
     def extract(self, x: Tensor) -> Tensor:
         return self.segmentation_head(self.decoder(self.encoder(x), x if self.sharp else None))

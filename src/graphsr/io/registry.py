@@ -33,3 +33,8 @@ def format_of(path: Path) -> Format:
 def format_by_signature(start: bytes) -> Format | None:
     """The format that the first bytes of a file belong to."""
     return next((entry for entry in FORMATS if start.startswith(entry.signatures)), None)
+
+
+def is_image(path: Path) -> bool:
+    """Whether a file has the suffix of a format known here."""
+    return path.suffix.lower() in _BY_SUFFIX

@@ -37,7 +37,7 @@ class SolveReport:
 def solve(
     edges: Edges,
     source: torch.Tensor,
-    size: tuple[int, int],
+    size: tuple[int, int] | Sampling,
     *,
     confidence: torch.Tensor | None = None,
     offsets: Edges | None = None,
@@ -56,7 +56,8 @@ def solve(
 
     edges         weights (B, H-1, W) and (B, H, W-1), positive
     source        (B, K, h, w) float32 or float64; NaN = missing
-    size          (H, W), at least (h, w); the factor may be any number and differ per axis
+    size          (H, W), at least (h, w); the factor may be any number and differ per axis. Or a Sampling, where the
+                  source does not cover the target edge to edge
     confidence    (B, 1 or K, h, w), 0 = missing; default 1. Its gradient comes from the misfit, which below lambda
                   1e-4 is mostly rounding in single precision
     offsets       differences y_p - y_q to prefer along the edges, shaped like edges or with a channel axis
@@ -77,7 +78,7 @@ def solve(
 def solve_with_report(
     edges: Edges,
     source: torch.Tensor,
-    size: tuple[int, int],
+    size: tuple[int, int] | Sampling,
     *,
     confidence: torch.Tensor | None = None,
     offsets: Edges | None = None,
@@ -99,7 +100,7 @@ def solve_with_report(
     if path == "fused" and source.device.type != "cpu":
         raise InputError(f"solve: path 'fused' runs on the CPU, but the source is on {source.device}")
     source, confidence = checks.check_source(source, confidence)
-    sampling = Sampling(size, (source.shape[-2], source.shape[-1]))
+    sampling = _sampling(size, source)
     checks.check_edges(edges, source.shape[0], sampling.size, source.dtype)
     shape = (*source.shape[:2], *sampling.size)
     if prior is not None and prior_weight is None:
@@ -107,7 +108,7 @@ def solve_with_report(
     ground = checks.check_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
     # Where the interpolated source is the prior as well as the start, the target follows it.
     follow = prior is None and prior_weight is not None
-    interpolated = interpolate_source(source if follow else source.detach(), sampling.size, confidence.detach() > 0)
+    interpolated = interpolate_source(source if follow else source.detach(), sampling, confidence.detach() > 0)
     prior = interpolated if prior is None else checks.check_like_target("prior", prior, shape, source.dtype)
     start = interpolated if start is None else checks.check_like_target("start", start, shape, source.dtype)
     offset_tensors: tuple[torch.Tensor | None, torch.Tensor | None] = (None, None)
@@ -130,7 +131,7 @@ def solve_with_report(
 def _on_cpu(
     edges: Edges,
     source: torch.Tensor,
-    size: tuple[int, int],
+    size: tuple[int, int] | Sampling,
     confidence: torch.Tensor | None,
     offsets: Edges | None,
     prior: torch.Tensor | None,
@@ -149,6 +150,14 @@ def _on_cpu(
         prior_weight=moved(prior_weight), exact=exact, start=moved(start), rtol=rtol,
     )  # fmt: skip
     return target.to(source.device), report
+
+
+def _sampling(size: tuple[int, int] | Sampling, source: torch.Tensor) -> Sampling:
+    if not isinstance(size, Sampling):
+        return Sampling(size, (source.shape[-2], source.shape[-1]))
+    if size.source_size != tuple(source.shape[-2:]):
+        raise InputError(f"solve: {size} is not for a source of shape {tuple(source.shape)}")
+    return size
 
 
 def _contrast(edges: Edges) -> float:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numba
 import numpy as np
 
-from graphsr.sampling import Sampling, axis
+from graphsr.sampling import Axis, Sampling
 from graphsr.solver import lattice as fine
 from graphsr.solver.conjugate import iterate
 
@@ -31,8 +31,7 @@ class Prepared:
 
 
 @lru_cache(maxsize=64)
-def _cells(size: tuple[int, int], source_size: tuple[int, int], dtype: np.dtype, threads: int) -> fine.Cells:
-    rows, columns = axis(size[0], source_size[0]), axis(size[1], source_size[1])
+def _cells(rows: Axis, columns: Axis, dtype: np.dtype, threads: int) -> fine.Cells:
     pixels = rows.size * columns.size
     strips = threads * max(1, pixels // (threads * _STRIP_PIXELS))
     cell_strips = np.linspace(0, rows.cells, min(strips, rows.cells) + 1).round().astype(np.int64)
@@ -71,7 +70,7 @@ def prepare(
     known (h, w) which source pixels have data.
     """
     dtype = right.dtype
-    cells = _cells(sampling.size, sampling.source_size, dtype, numba.get_num_threads())
+    cells = _cells(sampling.rows, sampling.columns, dtype, numba.get_num_threads())
     inverse = np.empty(sampling.size, dtype)
     gain = np.empty(slack.shape, dtype)
     fine.prepare(down, right, ground, slack, known, cells, inverse, gain)

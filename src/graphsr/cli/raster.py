@@ -1,0 +1,148 @@
+"""graphsr raster: georeferenced files of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphsr.cli.console import counting, note, say
+from graphsr.cli.options import Exact, Model
+from graphsr.errors import InputError
+
+if TYPE_CHECKING:
+    from graphsr.raster import RasterReport
+
+GuideRaster = Annotated[
+    str,
+    typer.Argument(metavar="GUIDE", help="The raster with the detail: an orthophoto, 10 m bands.", show_default=False),
+]
+SourceRaster = Annotated[
+    str,
+    typer.Argument(metavar="SOURCE", help="The coarse raster: heights, temperature, 20 m bands.", show_default=False),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="The Cloud-Optimised GeoTIFF to write, on the grid of GUIDE and in the units and type of SOURCE.",
+        show_default=False,
+    ),
+]
+Bands = Annotated[
+    list[int] | None,
+    typer.Option("--band", metavar="N", help="A band of SOURCE to upsample; may be repeated.", show_default="all"),
+]
+GuideBands = Annotated[
+    list[int] | None,
+    typer.Option("--guide-band", metavar="N", help="A band of GUIDE to use; may be repeated.", show_default="all"),
+]
+Fill = Annotated[
+    bool, typer.Option("--fill", help="Also give values in holes of SOURCE (never beyond it) instead of nodata.")
+]
+Nodata = Annotated[
+    float | None,
+    typer.Option("--nodata", metavar="VALUE", help="Marks pixels without a value.", show_default="as in SOURCE"),
+]
+Tile = Annotated[
+    int | None,
+    typer.Option("--tile", metavar="PIXELS", min=16, help="Side of a tile.", show_default="by the model's memory"),
+]
+Halo = Annotated[
+    int | None,
+    typer.Option(
+        "--halo", metavar="PIXELS", min=0, help="Read so much around a tile.", show_default="by model and factor"
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", metavar="N", min=1, help="Run on a local Dask cluster of N processes.", show_default=False
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.", show_default=False),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
+
+
+def raster(
+    guide: GuideRaster,
+    source: SourceRaster,
+    output: Output,
+    model: Model = "default",
+    bands: Bands = None,
+    guide_bands: GuideBands = None,
+    exact: Exact = False,
+    fill: Fill = False,
+    nodata: Nodata = None,
+    tile: Tile = None,
+    halo: Halo = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+) -> None:
+    """Upsample georeferenced rasters of any size, tile by tile.
+
+    Where SOURCE lies under GUIDE is read from their geotransforms: corners need not meet, factors need not be whole.
+    All bands of SOURCE share one graph. Needs the extra graphsr\\[geo], and graphsr\\[cluster] for Dask.
+
+    \b
+    Examples:
+      graphsr raster orthophoto.tif heights.tif -o fine.tif
+      graphsr raster bands_10m.tif bands_20m.tif -o bands.tif --workers 8
+      graphsr raster guide.tif thermal.tif -o out.tif --scheduler tcp://head:8786 --resume
+    """
+    if workers is not None and scheduler is not None:
+        raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
+    # Imported here, as torch and numba take seconds that `graphsr --help` should not.
+    from graphsr.raster import upsample_files
+
+    try:
+        with counting(f"upsampling {Path(source).name}") as progress:
+            report = upsample_files(
+                guide,
+                source,
+                output,
+                model=model,
+                exact=exact,
+                fill=fill,
+                nodata=nodata,
+                bands=bands,
+                guide_bands=guide_bands,
+                tile=tile,
+                around=halo,
+                workers=workers,
+                scheduler=scheduler,
+                resume=resume,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        if output.with_name(output.name + ".parts").exists():
+            note("finished tiles are kept; the same command with --resume goes on from there")
+        raise
+    _tell(report, output)
+
+
+def _tell(report: RasterReport, output: Path) -> None:
+    plan = report.plan
+    pair, (down, right) = plan.pair, plan.pair.grid.step
+    height, width = pair.size
+    rows, columns = pair.source_size
+    say("guide", f"{pair.guide_path}, {width} x {height}, {_bands(pair.guide_bands)}")
+    say("source", f"{pair.source_path}, {columns} x {rows}, {_bands(pair.source_bands)}, {plan.dtype}")
+    say("factor", f"{down:.4g} x {right:.4g}")
+    total = len(plan.tiles)
+    before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
+    say("tiles", f"{total} of about {plan.side} pixels, {max(plan.around)} read around each{before}")
+    speed = f", {report.pixels_per_second / 1e6:.2f} megapixels a second" if report.tiles_done else ""
+    say("time", f"{report.seconds:.1f} s{speed}")
+    say("written", f"{output}, Cloud-Optimised GeoTIFF, {output.stat().st_size / 1e6:.1f} MB")
+
+
+def _bands(numbers: tuple[int, ...]) -> str:
+    return "1 band" if len(numbers) == 1 else f"{len(numbers)} bands"

@@ -1,0 +1,123 @@
+"""From finished tiles to one Cloud-Optimised GeoTIFF that says of itself what the source said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+
+from graphsr.errors import InputError
+from graphsr.io.atomic import whole_file
+from graphsr.raster.files import CACHE_MB, dataset, require_rasterio
+from graphsr.raster.parts import Parts, Plan, tile_files
+
+_BLOCK = 512
+# What GDAL wrote about the values of the source is not true of the target's.
+_STALE = ("STATISTICS_", "AREA_OR_POINT", "LAYOUT", "OVR_RESAMPLING")
+_NAMES = {
+    "uint8": "Byte", "int8": "Int8", "uint16": "UInt16", "int16": "Int16", "uint32": "UInt32", "int32": "Int32",
+    "float32": "Float32", "float64": "Float64",
+}  # fmt: skip
+
+
+def assemble(plan: Plan, parts: Parts, output: Path) -> None:
+    """Write `output` from the tiles, whole or not at all."""
+    rasterio = require_rasterio()
+    mosaic = parts.folder / "mosaic.vrt"
+    with whole_file(mosaic) as path:
+        path.write_bytes(tostring(_mosaic(plan, parts)))
+    whole = parts.folder / "whole.tif"
+    try:
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_NUM_THREADS="ALL_CPUS"):
+            rasterio.shutil.copy(
+                mosaic,
+                whole,
+                driver="COG",
+                BLOCKSIZE=_BLOCK,
+                COMPRESS="DEFLATE",
+                LEVEL=6,
+                PREDICTOR="YES",
+                OVERVIEW_RESAMPLING="AVERAGE",
+                BIGTIFF="IF_SAFER",
+            )
+        _check_complete(whole)
+        _flush(whole)
+        os.replace(whole, os.path.realpath(output))
+    except Exception as error:  # GDAL meets a full disk with nearly any
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        raise InputError(
+            f"{output}: cannot be written ({reason}); the tiles are kept in {parts.folder}: make room and go on by "
+            "--resume"
+        ) from error
+    finally:
+        for left in parts.folder.glob("whole.tif*"):
+            left.unlink(missing_ok=True)
+
+
+def _check_complete(path: Path) -> None:
+    """That every block the file speaks of is in it: GDAL does not always say so when a disk is full."""
+    import tifffile
+
+    length = path.stat().st_size
+    with tifffile.TiffFile(path) as file:
+        for page in file.pages:
+            offsets, counts = np.array(page.dataoffsets), np.array(page.databytecounts)
+            if not counts.all() or (offsets + counts).max() > length:
+                raise InputError("blocks are missing; is the disk full?")
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _mosaic(plan: Plan, parts: Parts) -> Element:
+    """A virtual raster over all tiles, on the grid of the guide, with what the source says of itself."""
+    fine, coarse = dataset(plan.pair.guide_path), dataset(plan.pair.source_path)
+    height, width = plan.pair.size
+    root = Element("VRTDataset", rasterXSize=str(width), rasterYSize=str(height))
+    crs = fine.crs or coarse.crs
+    if crs:
+        SubElement(root, "SRS").text = crs.to_wkt()
+    SubElement(root, "GeoTransform").text = ", ".join(repr(float(n)) for n in fine.transform.to_gdal())
+    _add_tags(root, coarse.tags())
+    for place, number in enumerate(plan.pair.source_bands, 1):
+        band = SubElement(root, "VRTRasterBand", dataType=_NAMES[plan.dtype], band=str(place))
+        if plan.nodata is not None:
+            SubElement(band, "NoDataValue").text = repr(plan.nodata)
+        SubElement(band, "ColorInterp").text = coarse.colorinterp[number - 1].name.capitalize()
+        for tag, value in (
+            ("Description", coarse.descriptions[number - 1]),
+            ("UnitType", coarse.units[number - 1]),
+            ("Offset", repr(coarse.offsets[number - 1])),
+            ("Scale", repr(coarse.scales[number - 1])),
+        ):
+            if value:
+                SubElement(band, tag).text = value
+        _add_tags(band, coarse.tags(number))
+        for tile, name in tile_files(plan, parts):
+            _add_tile(band, place, tile.core, name)
+    return root
+
+
+def _add_tags(element: Element, tags: dict[str, str]) -> None:
+    kept = {key: value for key, value in tags.items() if not key.startswith(_STALE)}
+    if kept:
+        metadata = SubElement(element, "Metadata")
+        for key, value in kept.items():
+            SubElement(metadata, "MDI", key=key).text = value
+
+
+def _add_tile(band: Element, place: int, core: Any, name: str) -> None:
+    height, width = (str(n) for n in core.size)
+    source = SubElement(band, "SimpleSource")
+    SubElement(source, "SourceFilename", relativeToVRT="1").text = name
+    SubElement(source, "SourceBand").text = str(place)
+    SubElement(source, "SrcRect", xOff="0", yOff="0", xSize=width, ySize=height)
+    SubElement(source, "DstRect", xOff=str(core.left), yOff=str(core.top), xSize=width, ySize=height)

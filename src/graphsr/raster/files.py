@@ -1,0 +1,225 @@
+"""A guide and a source raster on disk: where they lie, and reading windows of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphsr.errors import InputError
+from graphsr.raster.grid import Box, Grid
+
+# What GDAL may keep of the blocks it has read, in megabytes; its own default grows with the machine.
+CACHE_MB = 128
+_LARGEST = float(np.finfo(np.float32).max) ** 0.5  # room for squares
+_SKEW = 1e-9
+
+
+@dataclass(frozen=True)
+class RasterPair:
+    """Two georeferenced files that fit together. Holds no open file, so that it can be sent to other processes."""
+
+    guide_path: str
+    source_path: str
+    guide_bands: tuple[int, ...]
+    source_bands: tuple[int, ...]
+    size: tuple[int, int]
+    source_size: tuple[int, int]
+    origin: tuple[float, float]
+    step: tuple[float, float]
+
+    @cached_property
+    def grid(self) -> Grid:
+        return Grid.placed(self.size, self.source_size, self.origin, self.step)
+
+    def guide(self, box: Box) -> np.ndarray:
+        """(C, h, w) float32, NaN where there is no value."""
+        return _read(self.guide_path, self.guide_bands, box)
+
+    def source(self, box: Box) -> np.ndarray:
+        """(K, h, w) float32, NaN where there is no value, beyond the source and beyond what the guide covers."""
+        values = np.full((len(self.source_bands), *box.size), np.nan, np.float32)
+        inside = box & self.grid.covered
+        if not inside.empty:
+            values[(slice(None), *inside.slices(box))] = _read(self.source_path, self.source_bands, inside)
+        return values
+
+
+def open_pair(
+    guide: str | os.PathLike[str],
+    source: str | os.PathLike[str],
+    *,
+    guide_bands: Sequence[int] | None = None,
+    source_bands: Sequence[int] | None = None,
+) -> RasterPair:
+    """The pair, if the two fit together. Bands are counted from 1; default all that are not masks."""
+    fine, coarse = dataset(os.fspath(guide)), dataset(os.fspath(source))
+    for each in (fine, coarse):
+        _check_upright(each)
+    _check_crs(fine, coarse)
+    a, b = fine.transform, coarse.transform
+    step = b.e / a.e, b.a / a.a
+    if min(step) <= 0:
+        raise InputError(
+            f"{coarse.name}: runs the other way than {fine.name} (one is flipped); bring it to the usual order: "
+            f"rio warp {coarse.name} upright.tif --dst-crs {_crs_name(coarse)}"
+        )
+    try:
+        pair = RasterPair(
+            _absolute(fine.name),
+            _absolute(coarse.name),
+            _bands(fine, guide_bands),
+            _bands(coarse, source_bands),
+            (fine.height, fine.width),
+            (coarse.height, coarse.width),
+            ((b.f - a.f) / a.e, (b.c - a.c) / a.a),
+            step,
+        )
+        pair.grid  # noqa: B018 (checks itself)
+    except InputError as error:
+        raise InputError(f"{fine.name}, {coarse.name}: {error}") from error
+    return pair
+
+
+def fingerprint(path: str) -> list[Any]:
+    """Size and time of change of a local file; nothing of a remote one."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return []
+    return [state.st_size, state.st_mtime_ns]
+
+
+class _OpenFiles(threading.local):
+    """Datasets of this thread: GDAL's may not be shared between threads."""
+
+    def __init__(self) -> None:
+        self.by_path: dict[str, tuple[list[Any], Any]] = {}
+
+
+_open_files = _OpenFiles()
+
+
+def dataset(path: str) -> Any:
+    """The raster in a file, opened once for each thread."""
+    state = fingerprint(path)
+    held = _open_files.by_path.get(path)
+    if held is not None and held[0] == state:
+        return held[1]
+    rasterio = require_rasterio()
+    if "://" not in path and not path.startswith("/vsi") and not os.path.exists(path):
+        raise InputError(f"{path}: no such file")
+    try:
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_DISABLE_READDIR_ON_OPEN="EMPTY_DIR"):
+            opened = rasterio.open(path)
+    except rasterio.errors.RasterioIOError as error:
+        raise InputError(f"{path}: cannot be read as a raster ({str(error).splitlines()[0]})") from error
+    if not opened.count:
+        raise InputError(f"{path}: holds no raster band of its own; name one of its subdatasets")
+    if any(kind.startswith("complex") for kind in opened.dtypes):
+        raise InputError(f"{path}: holds complex numbers; integers or real numbers are needed")
+    if held is not None:
+        held[1].close()
+    _open_files.by_path[path] = state, opened
+    return opened
+
+
+def _forget(path: str) -> None:
+    """After a failed read, whose error GDAL keeps and would hand to whatever asks next."""
+    _, opened = _open_files.by_path.pop(path)
+    with suppress(Exception):
+        opened.colorinterp  # noqa: B018 (asks)
+    opened.close()
+
+
+def require_rasterio() -> Any:
+    try:
+        import rasterio
+        import rasterio.errors
+        import rasterio.shutil
+        import rasterio.windows
+    except ImportError as error:
+        raise InputError("rasters need rasterio: pip install 'graphsr[geo]'") from error
+    return rasterio
+
+
+def window_of(box: Box) -> Any:
+    """A box as rasterio has it."""
+    height, width = box.size
+    return require_rasterio().windows.Window(box.left, box.top, width, height)
+
+
+def has_mask(path: str, bands: Sequence[int]) -> bool:
+    """Whether a file says of itself that pixels may have no value: by nodata, a mask or an alpha band."""
+    flags = dataset(path).mask_flag_enums
+    return any("all_valid" not in {flag.name for flag in flags[band - 1]} for band in bands)
+
+
+def _read(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
+    rasterio = require_rasterio()
+    opened = dataset(path)
+    masked = has_mask(path, bands)
+    try:
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
+            values = opened.read(list(bands), window=window_of(box), masked=masked)
+    except rasterio.errors.RasterioIOError as error:
+        _forget(path)
+        raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
+    with np.errstate(over="ignore"):
+        floats = np.ma.getdata(values).astype(np.float32)
+    if masked:
+        floats[np.ma.getmaskarray(values)] = np.nan
+    floats[~np.isfinite(floats)] = np.nan
+    if np.nanmax(np.abs(floats), initial=0.0) > _LARGEST:
+        raise InputError(
+            f"{path}: holds numbers beyond {_LARGEST:.0e}; if they mark missing pixels, declare them: "
+            f"rio edit-info {path} --nodata VALUE"
+        )
+    return floats
+
+
+def _check_upright(opened: Any) -> None:
+    place = opened.transform
+    if abs(place.b) > _SKEW * abs(place.a) or abs(place.d) > _SKEW * abs(place.e):
+        raise InputError(
+            f"{opened.name}: its grid is rotated; bring it upright first: "
+            f"rio warp {opened.name} upright.tif --dst-crs {_crs_name(opened)}"
+        )
+
+
+def _check_crs(fine: Any, coarse: Any) -> None:
+    if fine.crs and coarse.crs and fine.crs != coarse.crs:
+        stem, suffix = os.path.splitext(os.path.basename(coarse.name))
+        raise InputError(
+            f"{coarse.name}: is in {_crs_name(coarse)}, but {fine.name} in {_crs_name(fine)}; bring it there first: "
+            f"rio warp {coarse.name} {stem}_warped{suffix} --dst-crs {_crs_name(fine)} --resampling bilinear"
+        )
+
+
+def _crs_name(opened: Any) -> str:
+    if not opened.crs:
+        return "EPSG:..."
+    name = str(opened.crs.to_string())
+    return name if " " not in name else f"'{name}'"
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path or path.startswith("/vsi") else os.path.abspath(path)
+
+
+def _bands(opened: Any, wanted: Sequence[int] | None) -> tuple[int, ...]:
+    if wanted is None:
+        kinds = [interpretation.name for interpretation in opened.colorinterp]
+        return tuple(n for n, kind in enumerate(kinds, 1) if kind != "alpha") or (1,)
+    for band in wanted:
+        if not 1 <= band <= opened.count:
+            raise InputError(f"{opened.name}: has no band {band}; its bands are 1 to {opened.count}")
+    if not wanted:
+        raise InputError(f"{opened.name}: at least one band is needed")
+    return tuple(wanted)

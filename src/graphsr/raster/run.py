@@ -1,0 +1,155 @@
+"""Doing the tiles of a run: in this process, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsr.errors import InputError
+from graphsr.model import Model, load
+from graphsr.raster import tile_solve
+from graphsr.raster.files import fingerprint
+from graphsr.raster.frame import Frame, frame, pieces, samples, summary
+from graphsr.raster.parts import Parts, Plan, plan_of
+
+Progress = Callable[[int, int], None]  # tiles done, tiles in all
+# A task that was on a worker when it died is given to another; so often, as workers may be killed for their memory.
+_MOST_DEATHS = 10
+PATIENCE = "20s"  # for a scheduler to answer
+
+
+def measure(plan: Plan, model: Model) -> Frame:
+    """What the tiles have to know of the whole raster: one pass over the source, and samples of the guide."""
+    pair, grid = plan.pair, plan.pair.grid
+    seen = (model.seen(torch.from_numpy(pair.guide(box))[None])[0].numpy() for box in samples(grid))
+    return frame(grid, seen, (summary(pair.source(box), box, grid) for box in pieces(grid)))
+
+
+def run_here(parts: Parts, numbers: Sequence[int], progress: Progress) -> None:
+    """One tile after another on all cores; the next one is read and posed, the last one written, during a solve."""
+    plan, whole = plan_of(str(parts.folder))
+    model = _model(plan.model, tuple(fingerprint(plan.model)))
+
+    def ready(number: int) -> tile_solve.Pending:
+        return _posed(plan, whole, model, number)
+
+    with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
+        coming = [ahead.submit(ready, number) for number in numbers[:1]]
+        written: Any = None
+        for n, number in enumerate(numbers):
+            pending = coming.pop().result()
+            coming = [ahead.submit(ready, number) for number in numbers[n + 1 : n + 2]]
+            values = solved(pending)
+            del pending
+            if written is not None:
+                written.result()
+            written = behind.submit(parts.keep_tile, number, values, plan)
+            progress(n + 1, len(numbers))
+        if written is not None:
+            written.result()
+
+
+def run_on_cluster(parts: Parts, numbers: Sequence[int], client: Any, progress: Progress) -> None:
+    """Every tile a task; a worker that dies costs the tiles it had in hand, which others then do again."""
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    folder = os.path.abspath(parts.folder)
+    tasks = client.map(do_tile, [folder] * len(numbers), numbers, pure=False)
+    try:
+        for done, task in enumerate(as_completed(tasks), 1):
+            task.result()
+            task.release()
+            progress(done, len(tasks))
+    except KilledWorker as error:
+        raise InputError(
+            f"{folder}: workers died again and again on one tile; give them more memory or use a smaller --tile "
+            f"({error})"
+        ) from error
+    finally:
+        client.cancel(tasks, force=True)
+
+
+def do_tile(folder: str, number: int) -> None:
+    """The task of a worker: one thread, so that the pixels are the same bits wherever and how often it runs."""
+    plan, whole = plan_of(folder)
+    model = _model(plan.model, tuple(fingerprint(plan.model)))
+    use_one_thread()
+    Parts(Path(folder)).keep_tile(number, solved(_posed(plan, whole, model, number)), plan)
+
+
+def use_one_thread() -> None:
+    import numba
+
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+
+
+@contextmanager
+def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """A client of the cluster that the user asked for; None if of none."""
+    if workers is None and scheduler is None:
+        yield None
+        return
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise InputError("a cluster needs Dask: pip install 'graphsr[cluster]'") from error
+    local: Any = nullcontext()
+    with dask.config.set({"distributed.scheduler.allowed-failures": _MOST_DEATHS}):
+        if scheduler is None:
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            )
+        with local:
+            try:
+                client = Client(scheduler if scheduler is not None else local, timeout=PATIENCE)
+            except (OSError, ValueError, TimeoutError) as error:
+                raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error})") from error
+            with client:
+                yield client
+
+
+_solving = threading.Lock()
+
+
+def solved(pending: tile_solve.Pending) -> np.ndarray:
+    """`finish`, in any number of threads at once."""
+    with _solving if not _solves_may_overlap() else nullcontext():
+        return tile_solve.finish(pending)
+
+
+def _solves_may_overlap() -> bool:
+    """numba's own thread pool, which it falls back to without OpenMP and TBB, dies of two solves at once."""
+    import numba
+
+    try:
+        return bool(numba.threading_layer() != "workqueue")
+    except ValueError:  # nothing has run yet
+        return False
+
+
+def _posed(plan: Plan, whole: Frame, model: Model, number: int) -> tile_solve.Pending:
+    tile, pair = plan.tiles[number], plan.pair
+    guide, source = pair.guide(tile.window), pair.source(whole.needed(tile.cells))
+    return tile_solve.pose(tile, guide, source, pair.grid, whole, model, plan.settings)
+
+
+@lru_cache(maxsize=2)
+def _model(name: str, state: tuple[Any, ...]) -> Model:
+    return load(name).eval()

@@ -1,0 +1,135 @@
+"""graphsr upsample with folders: pairs by name, in parallel; a bad one is reported and skipped."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from files_and_runs import FACTOR, SIZE, Run
+
+from graphsr import batches, io
+from graphsr.pair_files import Choices
+
+COLOUR = ("--model", "colour", "--jobs", 1)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Guides and sources of three rooms, and a folder yet to be made."""
+    guides, sources = tmp_path / "photos", tmp_path / "depths"
+    guides.mkdir()
+    sources.mkdir()
+    generator = np.random.default_rng(0)
+    for name in ("attic", "cellar", "kitchen"):
+        io.write(guides / f"{name}.png", generator.integers(0, 255, (*SIZE, 3)).astype(np.uint8))
+        depth = generator.integers(1000, 3000, (SIZE[0] // FACTOR, SIZE[1] // FACTOR)).astype(np.uint16)
+        io.write(sources / f"{name}.tif", depth)
+    (guides / "notes.txt").write_text("not an image")
+    return guides, sources, tmp_path / "large"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_pairs_are_matched_by_name_and_written_under_it(run: Run, folders) -> None:
+    guides, sources, out = folders
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert names(out) == ["attic.tif", "cellar.tif", "kitchen.tif"]
+    assert io.read(out / "attic.tif").size == SIZE
+    assert io.read(out / "attic.tif").dtype == np.uint16
+    assert f"3 of 3 written to {out}" in outcome.out
+
+
+def test_patterns_choose_files(run: Run, folders) -> None:
+    guides, sources, out = folders
+    outcome = run("upsample", guides / "*.png", sources / "[ac]*.tif", "-o", out, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert names(out) == ["attic.tif", "cellar.tif"]
+
+
+def test_each_is_what_the_pair_alone_gives(run: Run, folders) -> None:
+    guides, sources, out = folders
+    run("upsample", guides, sources, "-o", out, "--model", "colour", "--jobs", 2)
+    alone = out.parent / "alone.tif"
+    run("upsample", guides / "cellar.png", sources / "cellar.tif", "-o", alone, "--model", "colour")
+    # One thread in a batch, all cores for one pair: the same up to the last digit, and rounded to whole numbers.
+    difference = io.read(out / "cellar.tif").array.astype(int) - io.read(alone).array.astype(int)
+    assert np.abs(difference).max() <= 1
+
+
+def test_a_bad_pair_is_reported_and_the_others_are_done(run: Run, folders) -> None:
+    guides, sources, out = folders
+    (sources / "cellar.tif").write_bytes(b"damaged")
+    (guides / "kitchen.png").unlink()
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
+    assert outcome.code == 1
+    assert names(out) == ["attic.tif"]
+    assert "1 of 3 written" in outcome.out
+    assert "2 failed" in outcome.out
+    assert "cellar.tif: cannot be read as TIFF" in outcome.err
+    assert "kitchen.tif: there is no guide called kitchen" in outcome.err
+    assert outcome.err.count("error: ") == 2
+
+
+def test_two_guides_of_one_name_are_no_pair(run: Run, folders) -> None:
+    guides, sources, out = folders
+    io.write(guides / "attic.jpg", np.zeros((*SIZE, 3), np.uint8))
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
+    assert outcome.code == 1
+    assert "more than one guide called attic (attic.jpg, attic.png)" in outcome.err
+
+
+def test_previews_and_confidences_are_folders_too(run: Run, folders) -> None:
+    guides, sources, out = folders
+    trust, looks = out.parent / "trust", out.parent / "looks"
+    trust.mkdir()
+    for name in ("attic", "kitchen"):
+        io.write(trust / f"{name}.npy", np.ones((SIZE[0] // FACTOR, SIZE[1] // FACTOR), np.float32))
+    outcome = run("upsample", guides, sources, "-o", out, "--confidence", trust, "--preview", looks, *COLOUR)
+    assert outcome.code == 1
+    assert names(looks) == ["attic.png", "kitchen.png"]
+    assert "there is no confidence called cellar" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("guides", "sources", "says"),
+    [("photos", "empty", "empty: there is no image"), ("photos", "others", "no guide and source have the same name")],
+)
+def test_folders_that_do_not_fit_are_one_mistake(run: Run, folders, guides, sources, says) -> None:
+    root = folders[0].parent
+    (root / "empty").mkdir()
+    (root / "others").mkdir()
+    io.write(root / "others" / "garden.npy", np.ones((3, 4), np.float32))
+    outcome = run("upsample", root / guides, root / sources, "-o", root / "large", *COLOUR)
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert not (root / "large").exists()
+
+
+def test_an_unknown_model_is_one_mistake_not_many(run: Run, folders) -> None:
+    guides, sources, out = folders
+    outcome = run("upsample", guides, sources, "-o", out, "--model", "color")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert not out.exists()
+
+
+def die(name: str, files: object, choices: object) -> None:
+    """In place of `attempt`: a pair that the system kills its process for."""
+    if name == "cellar":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return batches.Outcome(name)
+
+
+def test_a_pair_that_kills_its_process_costs_itself_only(folders, monkeypatch) -> None:
+    guides, sources, out = folders
+    batch = batches.matched(guides, sources, out)
+    monkeypatch.setattr(batches, "attempt", die)
+    outcomes = {outcome.name: outcome.error for outcome in batches.run(batch, Choices("colour"), jobs=2)}
+    assert outcomes["cellar"].startswith("its process died")
+    assert outcomes["attic"] == outcomes["kitchen"] == ""

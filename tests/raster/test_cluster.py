@@ -1,0 +1,109 @@
+"""On a real local Dask cluster: the same file, to the bit, also when workers die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+from made_rasters import pair_of_files
+
+from graphsr import InputError
+from graphsr.raster import upsample_files
+
+TILE = 48
+TILES = 12
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory, cluster) -> tuple[Path, Path, bytes]:
+    """A pair, and the bytes of its result on an undisturbed cluster."""
+    folder = tmp_path_factory.mktemp("pair")
+    guide, source = pair_of_files(folder, dtype="float32", bands=2)
+    out = folder / "out.tif"
+    report = upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=cluster.scheduler_address)
+    assert report.tiles_done == TILES
+    return guide, source, out.read_bytes()
+
+
+def test_a_cluster_of_its_own_gives_the_same_file(expected, tmp_path):
+    guide, source, content = expected
+    out = tmp_path / "out.tif"
+    upsample_files(guide, source, out, model="colour", tile=TILE, workers=1)
+    assert out.read_bytes() == content
+
+
+def test_a_killed_worker_costs_its_tiles_only(expected, cluster, tmp_path):
+    guide, source, content = expected
+    out = tmp_path / "out.tif"
+    killed = []
+
+    def kill_one(done: int, total: int) -> None:
+        if not killed:
+            with Client(cluster) as client:
+                victim = next(iter(client.run(os.getpid).values()))
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    upsample_files(
+        guide, source, out, model="colour", tile=TILE, scheduler=cluster.scheduler_address, progress=kill_one
+    )
+    assert killed
+    assert out.read_bytes() == content
+
+
+def test_a_stopped_run_can_go_on_elsewhere(expected, cluster, tmp_path):
+    guide, source, content = expected
+    out = tmp_path / "out.tif"
+
+    class Stopped(Exception):
+        pass
+
+    def stop(done: int, total: int) -> None:
+        if done == 3:
+            raise Stopped
+
+    address = cluster.scheduler_address
+    with pytest.raises(Stopped):
+        upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=address, progress=stop)
+    assert not out.exists()
+    report = upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=address, resume=True)
+    assert 0 < report.tiles_done <= TILES - 3
+    assert out.read_bytes() == content
+
+
+def test_a_mistake_on_a_worker_is_told_as_such(expected, cluster, tmp_path):
+    guide, source, _ = expected
+    broken = tmp_path / "guide.tif"
+    broken.write_bytes(guide.read_bytes()[: guide.stat().st_size * 2 // 3])
+    with pytest.raises(InputError, match=r"guide.tif: cannot be read"):
+        upsample_files(broken, source, tmp_path / "out.tif", model="colour", scheduler=cluster.scheduler_address)
+    assert not (tmp_path / "out.tif").exists()
+
+
+def test_a_scheduler_that_is_not_there_is_named(expected, tmp_path, monkeypatch):
+    guide, source, _ = expected
+    monkeypatch.setattr("graphsr.raster.run.PATIENCE", "1s")
+    with pytest.raises(InputError, match=r"--scheduler tcp://127.0.0.1:1: no Dask scheduler answers"):
+        upsample_files(guide, source, tmp_path / "out.tif", model="colour", scheduler="tcp://127.0.0.1:1")
+    assert not list(tmp_path.iterdir())
+
+
+def test_lazy_arrays_run_there_too(cluster):
+    import numpy as np
+    from made_rasters import picture, relief
+
+    import graphsr
+
+    lazy = graphsr.raster.upsample(picture((96, 96)), relief((12, 12)), model="colour", tile=48)
+    with Client(cluster):
+        there = lazy.compute()
+    np.testing.assert_array_equal(there, lazy.compute(scheduler="sync"))

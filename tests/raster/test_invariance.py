@@ -1,0 +1,146 @@
+"""Tiles that do not show: any cut gives the target of one solve, and its averages are the source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_rasters import averages, picture, relief
+
+import graphsr
+from graphsr import Architecture, GraphSR
+from graphsr.raster.grid import Box, Grid
+from graphsr.raster.tile_solve import Pending, finish
+from graphsr.raster.tiles import Tile
+
+# The promise, in standard deviations of the target.
+MOST = 1e-3
+
+
+def upsampled(guide: np.ndarray, source: np.ndarray, grid: Grid, model: object = "colour", **how: object) -> np.ndarray:
+    lazy = graphsr.raster.upsample(guide, source, origin=grid.origin, step=grid.step, model=model, **how)
+    return lazy.compute(scheduler="sync")
+
+
+def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
+    """In standard deviations; the same pixels must have a value."""
+    assert (np.isnan(one) == np.isnan(other)).all()
+    return float(np.nanmax(np.abs(one - other)) / np.nanstd(other))
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(
+    step=st.sampled_from([2.0, 3.0, 4.0, 8.0, 2.6, 5.5, 7.5]),
+    shift=st.tuples(st.floats(-1.0, 1.0), st.floats(-1.0, 1.0)),
+    side=st.integers(40, 110),
+    holes=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_the_target_is_the_same_whatever_the_tiles(step, shift, side, holes, seed):
+    size = (170, 190)
+    cells = tuple(int(np.ceil(n / step)) + 2 for n in size)
+    grid = Grid.placed(size, cells, (shift[0] * step, shift[1] * step), (step, step))
+    guide, source = picture(size, seed=seed), relief(cells, seed=seed)
+    if holes:
+        source[:, cells[0] // 3 : cells[0] // 2, cells[1] // 4 : cells[1] // 2] = np.nan
+    whole = upsampled(guide, source, grid, tile=10_000)
+    assert largest_difference(upsampled(guide, source, grid, tile=side), whole) < MOST
+
+
+def test_filled_holes_are_the_same_whatever_the_tiles():
+    guide, source = picture((200, 200)), relief((50, 50))
+    source[:, 8:40, 10:44] = np.nan  # wider than a tile with its halo
+    grid = Grid.edge_to_edge((200, 200), (50, 50))
+    whole = upsampled(guide, source, grid, tile=10_000, fill=True)
+    assert np.isfinite(whole).all()
+    assert largest_difference(upsampled(guide, source, grid, tile=48, fill=True), whole) < MOST
+
+
+def test_edge_to_edge_it_is_what_upsample_gives():
+    guide, source = picture((160, 160)), relief((20, 20))
+    plain = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="colour").target
+    found = upsampled(guide, source, Grid.edge_to_edge((160, 160), (20, 20)), tile=64)[0]
+    # Not the same to the last digit: a raster's brightness is measured without its tails. Measured 4e-3.
+    assert np.abs(found - plain).max() < 0.02 * plain.std()
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
+@pytest.mark.parametrize("step", [4.0, 5.5])
+def test_the_target_averages_back_to_the_source_also_at_seams(step, exact):
+    cells = (40, 42)
+    size = (int(40 * step), int(42 * step))
+    grid = Grid(size, cells, (0.0, 0.0), (step, step))
+    source = relief(cells)
+    target = upsampled(picture(size), source, grid, tile=50, exact=exact)
+    misfit = np.abs(averages(target, grid) - source).max() / source.std()
+    if exact and step == 4.0:  # a source pixel lies in one tile; single precision
+        assert misfit < 3e-6
+    elif exact:  # pixels of a source pixel that a seam cuts come from two solves
+        assert misfit < 1e-4
+    else:  # lambda 9e-4 against a confidence of 1; the whole solve has the same
+        whole = upsampled(picture(size), source, grid, tile=10_000)
+        assert misfit < 1.01 * np.abs(averages(whole, grid) - source).max() / source.std() + 1e-4
+
+
+def test_bands_share_one_graph_and_each_may_have_its_own_holes():
+    guide, source = picture((120, 120)), relief((15, 15), bands=3)
+    source[1, 4:6, 4:9] = np.nan
+    grid = Grid.edge_to_edge((120, 120), (15, 15))
+    whole = upsampled(guide, source, grid, tile=10_000)
+    tiled = upsampled(guide, source, grid, tile=48)
+    assert largest_difference(tiled, whole) < MOST
+    assert np.isnan(tiled[1, 32:48, 32:72]).all()
+    assert np.isfinite(tiled[[0, 2]]).all()
+
+
+def test_a_guide_with_holes_gives_no_value_there_and_good_ones_elsewhere():
+    guide, source = picture((120, 120)), relief((15, 15))
+    guide[0, 30:50, 60:80] = np.nan
+    found = upsampled(guide, source, Grid.edge_to_edge((120, 120), (15, 15)), tile=48)[0]
+    assert np.isnan(found[30:50, 60:80]).all()
+    assert np.isfinite(found).sum() == 120 * 120 - 400
+
+
+def test_beyond_the_source_there_is_no_value():
+    grid = Grid((120, 140), (10, 10), (24.0, -16.0), (8.0, 8.0))
+    found = upsampled(picture((120, 140)), relief((10, 10)), grid, tile=48, fill=True)[0]
+    assert np.isfinite(found[24:104, :64]).all()
+    assert np.isnan(found[:24]).all()
+    assert np.isnan(found[104:]).all()
+    assert np.isnan(found[:, 64:]).all()
+
+
+def test_bicubic_runs_in_tiles_too():
+    guide, source = picture((120, 120)), relief((15, 15))
+    grid = Grid.edge_to_edge((120, 120), (15, 15))
+    plain = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="bicubic").target
+    np.testing.assert_allclose(upsampled(guide, source, grid, "bicubic", tile=40)[0], plain, rtol=0, atol=2e-3)
+
+
+def test_a_network_does_not_see_the_tiles_either():
+    torch.manual_seed(0)
+    how = Architecture(
+        extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), sharp=True, guess=True, offsets=True,
+        hints=True, colour_mu=0.15, floor=1e-1, first_lambda=1e-3, first_mu=2.0,
+    )  # fmt: skip
+    network = GraphSR(how).eval()
+    guide, source = picture((256, 1024)), relief((32, 128))
+    grid = Grid.edge_to_edge((256, 1024), (32, 128))
+    whole = upsampled(guide, source, grid, network, tile=10_000)
+    assert largest_difference(upsampled(guide, source, grid, network, tile=300), whole) < MOST
+
+
+def test_a_tile_too_sharp_for_single_precision_is_solved_in_double():
+    guide, source = picture((64, 64)), relief((8, 8))
+    posed = graphsr.load("colour").pose(torch.from_numpy(guide)[None], torch.from_numpy(source)[None])
+    too_much = replace(posed, rtol=3e-8)
+    with pytest.raises(graphsr.ConvergenceError):
+        too_much.solve()
+    tile = Tile(0, Box(0, 0, 64, 64), Box(0, 0, 64, 64), Box(0, 0, 8, 8))
+    found = finish(Pending(tile, too_much, None, np.ones((1, 64, 64), bool)))
+    assert found.dtype == np.float32
+    assert largest_difference(found, posed.solve()[0][0].numpy()) < MOST

@@ -1,0 +1,23 @@
+"""The figures of graphsr benchmark raster."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphsr.evaluation.raster_benchmark import border, measure_run
+
+
+@pytest.mark.parametrize("graph", ["scene", "wires", "noise"])
+def test_a_border_is_not_felt_beyond_the_halo(graph):
+    row = border(graph, 4, 9e-4, side=256)
+    assert 0 < row.felt[0] <= row.felt[1] <= row.halo
+
+
+def test_a_run_is_compared_with_its_tiles_alone(tmp_path):
+    said = []
+    row = measure_run(tmp_path, 320, (), said.append)
+    assert row.tiles == 1
+    assert min(row.alone_seconds, row.seconds) > 0
+    assert 0 < row.seams < 1e-3
+    assert said
+    assert not list(tmp_path.glob("*.parts"))

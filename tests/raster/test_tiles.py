@@ -1,0 +1,98 @@
+"""Cutting a raster: every pixel in one tile, borders where source pixels end, a halo that follows from the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphsr
+from graphsr import Architecture, GraphSR, InputError
+from graphsr.part import Locality
+from graphsr.raster.grid import Box, Grid
+from graphsr.raster.tile_solve import locality_of
+from graphsr.raster.tiles import cut, decay_length, default_side, halo
+
+COLOUR = Locality(weight=9e-4, floor=1e-2)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    size=st.tuples(st.integers(1, 90), st.integers(1, 90)),
+    step=st.floats(1.0, 9.0),
+    origin=st.floats(-9.0, 0.0),
+    side=st.integers(1, 100),
+    around=st.integers(0, 30),
+    multiple=st.sampled_from([1, 32]),
+)
+def test_every_pixel_belongs_to_one_tile_and_every_tile_sees_its_halo(size, step, origin, side, around, multiple):
+    grid = Grid(size, (95, 95), (origin, origin), (step, step))
+    owners = np.zeros(size, int)
+    for tile in cut(grid, side, (around, around), multiple):
+        owners[tile.core.slices()] += 1
+        core, window = tile.core, tile.window
+        seen = Box(core.top - around, core.left - around, core.bottom + around, core.right + around).clipped(size)
+        assert window & seen == seen
+        assert window.top % multiple == 0
+        assert window.left % multiple == 0
+    assert (owners == 1).all()
+
+
+def test_tiles_meet_where_source_pixels_meet():
+    grid = Grid((1000, 1000), (130, 130), (-5.0, -3.0), (8.0, 8.0))
+    borders = {tile.core.top for tile in cut(grid, 300, (0, 0))} - {0}
+    assert borders
+    assert all((border + 5) % 8 == 0 for border in borders)
+
+
+def test_the_halo_grows_with_the_root_of_the_factor_and_of_the_contrast():
+    assert decay_length(8.0, COLOUR) == pytest.approx((8 / 0.04) ** 0.5, rel=1e-3)
+    assert decay_length(32.0, COLOUR) == pytest.approx(2 * decay_length(8.0, COLOUR), rel=2e-2)
+    sharp = Locality(weight=9e-4, floor=1e-4)
+    assert decay_length(8.0, sharp) == pytest.approx(10 * decay_length(8.0, COLOUR), rel=1e-2)
+
+
+def test_a_prior_shortens_it_and_a_network_that_lowers_the_floor_makes_it_longer():
+    plain = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8,) * 5, floor=1e-2, first_lambda=1e-4)
+    lengths = [
+        decay_length(8.0, GraphSR(replace(plain, **more)).locality)
+        for more in ({}, {"guess": True}, {"floors": True}, {"floors": True, "guess": True})
+    ]
+    assert lengths[1] < lengths[0] < lengths[3] < lengths[2]
+
+
+def test_a_network_adds_its_reach_to_the_halo():
+    grid = Grid.edge_to_edge((800, 800), (100, 100))
+    alone = halo(grid, COLOUR)[0]
+    assert alone == 101
+    assert halo(grid, Locality(256, 32, 9e-4, 1e-2))[0] == alone + 256
+
+
+def test_the_default_tile_shrinks_with_the_memory_a_pixel_takes():
+    grid = Grid.edge_to_edge((20_000, 20_000), (2500, 2500))
+    assert default_side(grid, (101, 101), 208) == 2048
+    assert default_side(grid, (357, 357), 850) == 768
+    assert default_side(grid, (357, 357), 850, exact=True) < 768
+
+
+class TestModels:
+    def test_the_colour_model_and_bicubic_run_in_tiles(self):
+        assert locality_of(graphsr.load("colour")) == COLOUR
+        assert locality_of(graphsr.load("bicubic")).weight == 0
+
+    @pytest.mark.parametrize("name", ["guided-filter", "sd-filter"])
+    def test_methods_that_scale_by_the_whole_image_are_refused(self, name):
+        with pytest.raises(InputError, match="has to see the whole image"):
+            locality_of(graphsr.load(name))
+
+    @pytest.mark.parametrize("extractor", ["gdpt", "unet-efficientnet-b2"])
+    def test_networks_that_look_at_the_whole_image_are_refused(self, extractor):
+        with pytest.raises(InputError, match="has to see the whole image"):
+            locality_of(GraphSR(Architecture(extractor=extractor)))
+
+    def test_checkpoints_of_the_reference_code_are_refused(self):
+        with pytest.raises(InputError, match="has to see the whole image"):
+            locality_of(GraphSR(Architecture(extractor="unet-resnet18", published=True)))
