@@ -13,9 +13,8 @@ from graphsr.solver.estimate import error_after, smallest_ritz_value
 from graphsr.solver.lattice import BOUND
 from graphsr.solver.problem import Problem
 
-_LOOK_EVERY = 10
+_LOOK_EVERY = 5  # iterations; an estimate has to hold for two looks, as a slow mode may show late
 _MOST_INNER = 500
-_LAST_STEPS = 4  # as many as an estimate has to hold in conjugate.py
 
 
 def laplacian(edges: Edges, values: torch.Tensor) -> torch.Tensor:
@@ -178,6 +177,7 @@ def minimise(
     gamma = alpha = torch.ones(shape, dtype=torch.float64, device=x.device)
     moving = torch.ones(shape, dtype=torch.bool, device=x.device)
     nothing = torch.zeros_like(gamma)
+    held = torch.zeros(shape, dtype=torch.bool)
     # The products of sweeps.product, and the coefficients of conjugate.iterate.
     for n in range(1, most + 1):
         z, pushed, slack = relax(r)
@@ -204,11 +204,14 @@ def minimise(
         if n % _LOOK_EVERY == 0 or n == most or not bool(moving.any()):
             going = iterations == 0  # nothing more is done, or estimated, for what has come to an end
             error = torch.where(going, _errors(lengths, alphas, betas), error)
+            error = torch.where(going & (new_gamma <= 0).cpu(), 0.0, error)  # nothing is left of the residual
             error = torch.where(torch.isnan(new_gamma + delta).cpu(), torch.inf, error)
             rms = (_dot(x, x) / pixels).sqrt().cpu()
             bound = tolerance * rms if relative else torch.full_like(rms, tolerance)
-            lost = (lengths[-1] <= torch.finfo(x.dtype).eps * travelled).cpu()
-            ended = (error <= bound) | lost | ~moving.cpu()
+            lost = (torch.maximum(*lengths[-2:]) <= torch.finfo(x.dtype).eps * travelled).cpu() if n > 1 else ~going
+            good = error <= bound
+            ended = (good & held) | lost | ~moving.cpu()
+            held = good
             iterations = torch.where(going & ended, n, iterations)
             moving = moving & ~ended.to(x.device)
             if not bool(moving.any()):
@@ -231,7 +234,5 @@ def _errors(lengths: list[torch.Tensor], alphas: list[torch.Tensor], betas: list
             count = int((alpha[:, b, k] > 0).sum())
             if count:
                 slowest = smallest_ritz_value(alpha[:count, b, k].copy(), beta[:count, b, k].copy(), count)
-                # The longest of the last steps: where a slow mode shows late, a single one may be short by chance.
-                last = step[-_LAST_STEPS:, b, k].max()
-                errors[b, k] = error_after(last, last, slowest)
+                errors[b, k] = error_after(step[-1, b, k], step[max(len(step) - 2, 0), b, k], slowest)
     return errors
