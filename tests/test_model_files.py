@@ -36,6 +36,11 @@ class TestOwn:
         assert np.abs(targets[0] - targets[1]).max() <= within
         assert np.array_equal(targets[1], targets[2])
 
+    def test_has_the_rights_of_any_new_file(self, tmp_path):
+        (tmp_path / "plain").touch()
+        model_files.save(GraphSR(SMALL), tmp_path / "model.safetensors")
+        assert (tmp_path / "model.safetensors").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
     def test_is_refused_if_it_is_of_something_else(self, tmp_path):
         path = tmp_path / "other.safetensors"
         save_file({"x": torch.zeros(3)}, path)

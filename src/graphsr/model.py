@@ -214,8 +214,6 @@ def load(model: str | os.PathLike[str]) -> Model:
     from graphsr import model_files
 
     name = os.fspath(model)
-    if name == "default" and name not in _bundled():
-        name = "colour"
     if name in _BY_NAME:
         return _BY_NAME[name]().eval()
     if name in _bundled():

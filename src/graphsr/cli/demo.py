@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SEED = 7
 _SIZE = (384, 512)
 _FACTOR = 8
-_MODEL = "colour"
+_MODEL = "default"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def demo(
     say("target", str(output / "target.png"), *report.remarks())
     say(
         "try it",
-        f"graphsr upsample {output / 'guide.png'} {output / 'source.png'} -o target.png --model {_MODEL}",
+        f"graphsr upsample {output / 'guide.png'} {output / 'source.png'} -o target.png",
     )
 
 

@@ -18,8 +18,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     destination = Path(os.path.realpath(path))
     temporary = destination.with_name(f".graphsr-{secrets.token_hex(6)}{destination.suffix}")
     try:
-        _create(temporary, like=destination)
+        rights = _create(temporary, like=destination)
         yield temporary
+        os.chmod(temporary, rights)  # some writers put a file of their own in its place
         _flush(temporary)
         os.replace(temporary, destination)
         _flush(destination.parent)
@@ -42,11 +43,13 @@ def check_folder(path: Path) -> None:
         raise InputError(f"{path}: the folder {folder} cannot be written to; choose another")
 
 
-def _create(temporary: Path, like: Path) -> None:
+def _create(temporary: Path, like: Path) -> int:
+    """Makes the file; returns its rights."""
     # os.open rather than tempfile: the result gets the rights that the user's umask gives, not 0600.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     if like.exists():
         os.chmod(temporary, like.stat().st_mode & 0o777)
+    return temporary.stat().st_mode & 0o777
 
 
 def _flush(path: Path) -> None:

@@ -18,7 +18,7 @@ from graphsr import model_files
 from graphsr.baselines import METHODS
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
-from graphsr.model import Colour, Model, load
+from graphsr.model import Model, load
 from graphsr.reproduction.contenders import EXTRACTORS, METHODS_AND_MODELS, PAPER_PRESET, Contender
 from graphsr.reproduction.plan import Plan
 from graphsr.reproduction.sets import FoundSet
@@ -146,10 +146,8 @@ def _without_data(who: Contender, factor: int) -> Config:
 
 
 @cache
-def _bundled() -> Promise | Absent:
+def _bundled() -> Promise:
     model = load("default")
-    if isinstance(model, Colour):
-        return Absent("default: no trained model comes with this package; it would be colour again")
     numbers = b"".join(value.detach().cpu().numpy().tobytes() for value in model.state_dict().values())
     return Promise("bundled with the package", _hash(numbers), lambda: model)
 
