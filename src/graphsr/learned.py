@@ -107,9 +107,9 @@ class GraphSR(GraphModel):
         if reach is None or self.architecture.published:
             return None
         how, weight = self.architecture, float(self.log_lambda.detach().exp())
-        floor = how.floor * (math.exp(-_MOST_FLOOR_TURN) if how.floors else 1.0)
+        # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         trust = _TRUST * math.exp(-_MOST_TRUST_TURN) if how.guess else 0.0
-        return Locality(reach, self.feature_extractor.multiple, weight, floor, trust)
+        return Locality(reach, self.feature_extractor.multiple, weight, how.floor, trust)
 
     def seen(self, guide: torch.Tensor) -> torch.Tensor:
         return _three_channels(guide)

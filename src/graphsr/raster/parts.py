@@ -66,7 +66,11 @@ class Parts:
             ) from None
         except OSError as error:
             raise InputError(f"{self.folder}: cannot be made ({error.strerror})") from error
-        self._write(_PLAN, json.dumps(_described(plan), indent=1).encode())
+        try:
+            self._write(_PLAN, json.dumps(_described(plan), indent=1).encode())
+        except InputError:
+            self.remove()  # a folder without a plan would be of no use to anybody
+            raise
 
     def check_same(self, plan: Plan) -> None:
         """Refuses to go on with a folder whose run was another one."""
@@ -148,7 +152,9 @@ class Parts:
         try:
             content = json.loads((self.folder / _PLAN).read_text())
         except (OSError, ValueError) as error:
-            raise InputError(f"{self.folder}: holds no run to go on with; start without --resume") from error
+            raise InputError(
+                f"{self.folder}: holds no run to go on with; remove it and start without --resume"
+            ) from error
         return dict(content)
 
 

@@ -14,7 +14,7 @@ from graphsr.raster.frame import Frame
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tiles import Tile
 
-# RMS error of a tile's solve, in standard deviations of the whole source. The largest error of a pixel is some 20 times
+# RMS error of a tile's solve, in standard deviations of the whole source. The largest error of a pixel is ten times
 # the RMS, so that this keeps it below 1e-3 with a margin (docs/raster.md).
 TOLERANCE = 1e-5
 _LOOSEST = 0.1

@@ -56,6 +56,8 @@ def default_side(grid: Grid, around: tuple[int, int], bytes_per_pixel: int, exac
     """The side of a tile, if the user does not say."""
     if exact or min(grid.step) < 2:  # which are solved in double precision
         bytes_per_pixel *= 2
+    if grid.size[0] * grid.size[1] * bytes_per_pixel <= _TILE_BYTES and max(grid.size) <= _LARGEST_TILE:
+        return max(grid.size)  # in one piece
     window = math.sqrt(_TILE_BYTES / bytes_per_pixel)
     side = int(window - 2 * max(around)) // _SMALLEST_TILE * _SMALLEST_TILE
     return min(max(side, _SMALLEST_TILE), _LARGEST_TILE)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from graphsr.errors import InputError
 from graphsr.io.atomic import check_folder
-from graphsr.model import Model, load
+from graphsr.model import Model, load, models
 from graphsr.raster import run
 from graphsr.raster.cog import assemble
 from graphsr.raster.files import RasterPair, dataset, has_mask, open_pair
@@ -32,6 +33,12 @@ class RasterReport:
     tiles_done: int  # in this run; the others had been finished before
     tile_seconds: float  # from the first tile to the last
     seconds: float
+
+    @property
+    def unread_bands(self) -> int:
+        """How many of the guide's bands the model leaves aside."""
+        count = len(self.plan.pair.guide_bands)
+        return count - load(self.plan.model).seen(torch.zeros(1, count, 1, 1)).shape[1]
 
     @property
     def pixels_per_second(self) -> float:
@@ -144,7 +151,7 @@ def _plan(
     if stored.name not in _STORABLE:
         raise InputError(f"{pair.source_path}: holds {stored}; one of {', '.join(_STORABLE)} is needed")
     name = os.fspath(name)
-    if os.path.exists(name):
+    if name not in models() and os.path.exists(name):  # as `load` looks for it
         name = os.path.abspath(name)
     return Plan(pair, name, settings, tile, margin, locality.multiple, stored.name, _nodata(pair, stored, nodata))
 
