@@ -148,6 +148,11 @@ def test_the_network_can_say_how_much_is_left_of_a_cut():
     assert least[2] > 0.1
 
 
+def test_floors_that_could_exceed_a_whole_tie_are_refused():
+    with pytest.raises(InputError, match="floor must be positive and below"):
+        GraphSR(replace(SMALL, floors=True, floor=0.2))
+
+
 def test_an_unknown_extractor_suggests_the_nearest():
     with pytest.raises(InputError, match="did you mean unet-lite"):
         GraphSR(Architecture(extractor="unet-lite"))

@@ -79,6 +79,8 @@ class GraphSR(GraphModel):
             raise InputError("GraphSR: the extractor 'colour' predicts nothing; leave guess and offsets out")
         if not (architecture.first_lambda > 0 and architecture.first_mu > 0):
             raise InputError("GraphSR: first_lambda and first_mu must be positive")
+        if architecture.floors and not 0 < architecture.floor * math.exp(_MOST_FLOOR_TURN) < 1:
+            raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {architecture.floor}")
         self.architecture = architecture
         self.rtol = 1e-4
         self.log_lambda = nn.Parameter(torch.tensor([math.log(architecture.first_lambda)]))

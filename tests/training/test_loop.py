@@ -76,7 +76,7 @@ class TestGoingOn:
 
     def test_a_damaged_checkpoint_is_refused(self, config, tmp_path):
         (tmp_path / "last.ckpt").write_bytes(b"nonsense")
-        with pytest.raises(InputError, match=r"last\.ckpt: cannot be read as a training checkpoint"):
+        with pytest.raises(InputError, match=r"last\.ckpt: is damaged, or not a checkpoint"):
             run(config, tmp_path)
 
 

@@ -45,6 +45,14 @@ class TestEveryLoss:
         assert bool((found.grad[..., 3] == 0).all())
 
 
+def test_relative_to_interpolation_it_does_not_matter_where_zero_is():
+    target, source = pair()
+    found = target + 0.1 * torch.rand_like(target)
+    here = float(loss_of(found, target, source, "relative"))
+    # Single precision at 300 is 3e-5.
+    assert float(loss_of(found + 300, target + 300, source + 300, "relative")) == pytest.approx(here, rel=1e-3)
+
+
 @pytest.mark.parametrize("factor", [2, 8])
 def test_relative_to_interpolation_the_interpolation_counts_two_at_every_factor(factor):
     target, source = pair(factor)

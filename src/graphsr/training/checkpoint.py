@@ -32,9 +32,10 @@ def read(path: Path) -> Checkpoint:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
         return Checkpoint(**content)
-    except Exception as error:  # a damaged archive can raise nearly anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"{path}: cannot be read as a training checkpoint: {reason}") from error
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except Exception as error:  # a damaged or foreign file can raise nearly anything
+        raise InputError(f"{path}: is damaged, or not a checkpoint of `graphsr train`") from error
 
 
 def as_plain(config: Any) -> dict[str, Any]:

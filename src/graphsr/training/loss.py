@@ -38,7 +38,9 @@ def _relative(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
     absolute, squared = errors(found)
     easy_absolute, easy_squared = errors(interpolated)
     # A patch that interpolation gets right has nothing to teach.
-    least = 1e-3 * torch.nan_to_num(target).abs().amax((1, 2, 3)) + 1e-12
+    highest = torch.where(known, target, torch.full_like(target, -torch.inf)).amax((1, 2, 3))
+    lowest = torch.where(known, target, torch.full_like(target, torch.inf)).amin((1, 2, 3))
+    least = 1e-3 * (highest - lowest).clamp_min(0) + 1e-12
     return (absolute / (easy_absolute + least) + squared / (easy_squared + least.square())).mean()
 
 
