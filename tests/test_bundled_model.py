@@ -6,9 +6,9 @@ from importlib import resources
 
 import numpy as np
 import pytest
+import torch
 
 import graphsr
-from graphsr import model_files
 from graphsr.data.degradation import average
 from graphsr.data.synthetic import scene
 
@@ -61,4 +61,8 @@ def test_averages_back_to_the_source_at_every_factor(scenes, factor):
 def test_is_a_module_that_can_be_trained_on():
     model = graphsr.load("default")
     assert isinstance(model, graphsr.GraphSR)
-    assert model_files.about(WEIGHTS / "default.safetensors")["format"]
+    drawn = scene(SEEDS[0], (64, 64))
+    guide = torch.tensor(drawn.guide).permute(2, 0, 1)[None].float()
+    target = model.train()(guide, torch.from_numpy(average(drawn.depth, (8, 8)))[None, None])
+    (target - torch.tensor(drawn.depth)).abs().mean().backward()
+    assert all(float(p.grad.abs().sum()) > 0 for name, p in model.named_parameters() if "decoder" in name)

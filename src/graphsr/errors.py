@@ -11,3 +11,8 @@ class InputError(GraphSRError, ValueError):
 
 class ConvergenceError(GraphSRError, RuntimeError):
     """A solve did not reach its tolerance; the message says what to try."""
+
+
+def missing_extra(what: str, extra: str) -> InputError:
+    """What to raise where a package that only an extra installs is not there; `what` names who needs it."""
+    return InputError(f"{what}: pip install -e '.[{extra}]' in the clone of graphsr")

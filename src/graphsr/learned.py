@@ -76,7 +76,9 @@ class GraphSR(GraphModel):
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
         super().__init__()
         if architecture.extractor == "colour" and architecture.extras:
-            raise InputError("GraphSR: the extractor 'colour' predicts nothing; leave guess and offsets out")
+            raise InputError(
+                "GraphSR: the extractor 'colour' predicts nothing; leave guess, offsets, floors and colour_mu out"
+            )
         if not (architecture.first_lambda > 0 and architecture.first_mu > 0):
             raise InputError("GraphSR: first_lambda and first_mu must be positive")
         if architecture.floors and not 0 < architecture.floor * math.exp(_MOST_FLOOR_TURN) < 1:

@@ -59,11 +59,16 @@ def least_unit(centre: torch.Tensor) -> torch.Tensor:
     return _LEAST_RELIEF * centre.abs() + torch.finfo(centre.dtype).tiny
 
 
-def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation of the known pixels, (B, K, 1, 1), without a gradient."""
+def centre_and_spread(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation of the known pixels of (B, K, h, w), (B, K, 1, 1), without a gradient."""
     source = source.detach()
     nothing = torch.zeros_like(source)
     count = known.sum((-2, -1), keepdim=True).clamp_min(1)
     mean = torch.where(known, source, nothing).sum((-2, -1), keepdim=True) / count
     spread = (torch.where(known, source - mean, nothing).square().sum((-2, -1), keepdim=True) / count).sqrt()
+    return mean, spread
+
+
+def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    mean, spread = centre_and_spread(source, known)
     return mean, torch.maximum(spread, least_unit(mean))

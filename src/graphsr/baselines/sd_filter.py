@@ -8,6 +8,7 @@ from graphsr.baselines.method import Method, unit_range
 from graphsr.errors import InputError
 from graphsr.graph import Edges, differences
 from graphsr.model import Model
+from graphsr.scaling import centre_and_spread, nonzero
 from graphsr.solver import SolveReport, solve_with_report
 
 _LEAST_TIE = 1e-5  # published; no pixel is cut off altogether
@@ -50,7 +51,7 @@ class SDFilter(Model):
         # In double precision: two ties of 1e-5 multiply to a contrast that single precision cannot solve.
         static = ties(colours(guide.double()), self.sigma_g)
         values = source.double()
-        units = _spread(values)
+        units = nonzero(centre_and_spread(values, torch.isfinite(values))[1])
         target = torch.ones_like(values[:, :1, :1, :1]).expand(-1, -1, *size)
         iterations, seconds = 0, 0.0
         for step in range(self.steps):
@@ -97,16 +98,6 @@ def lab(rgb: torch.Tensor) -> torch.Tensor:
 def _cube_root(values: torch.Tensor) -> torch.Tensor:
     """The cube root, and its tangent near 0, as CIE has it."""
     return torch.where(values < 0.008856, values * (841 / 108) + 4 / 29, values.clamp_min(0.008856) ** (1 / 3))
-
-
-def _spread(source: torch.Tensor) -> torch.Tensor:
-    """The standard deviation of the known pixels of (B, K, h, w), (B, K, 1, 1); 1 where all are equal."""
-    known = torch.isfinite(source)
-    count = known.sum((-2, -1), keepdim=True).clamp_min(1)
-    values = torch.nan_to_num(source)
-    mean = (values * known).sum((-2, -1), keepdim=True) / count
-    variance = ((values - mean).square() * known).sum((-2, -1), keepdim=True) / count
-    return torch.where(variance > 0, variance, 1.0).sqrt()
 
 
 METHOD = Method(

@@ -37,7 +37,7 @@ def train(
       graphsr train mine.toml -o run
       graphsr train msg-net --factor 8 --steps 2000 --data pairs -o msg-net-x8
     """
-    from graphsr.errors import InputError
+    from graphsr.errors import missing_extra
     from graphsr.training.config import at_factor, for_steps, read_config
     from graphsr.training.loop import Hardware
     from graphsr.training.loop import train as run
@@ -45,7 +45,7 @@ def train(
     try:
         import tensorboard  # noqa: F401 (needed later; better to know now)
     except ImportError as error:
-        raise InputError("training needs more packages: pip install 'graphsr[train]'") from error
+        raise missing_extra("training needs more packages", "train") from error
     settings = read_config(config)
     if data is not None:
         settings = replace(settings, data=replace(settings.data, root=data))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphsr.errors import InputError
+from graphsr.errors import InputError, missing_extra
 from graphsr.io.format import Format
 from graphsr.io.image import Array, Image
 
@@ -18,7 +18,7 @@ def require(path: Path) -> None:
     try:
         import OpenEXR  # noqa: F401
     except ImportError as error:
-        raise InputError(f"{path}: EXR files need one more package: pip install graphsr[exr]") from error
+        raise missing_extra(f"{path}: EXR files need one more package", "exr") from error
 
 
 def read(path: Path) -> Image:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphsr.errors import InputError
+from graphsr.errors import InputError, missing_extra
 from graphsr.raster.grid import Box, Grid
 
 # What GDAL may keep of the blocks it has read, in megabytes; its own default grows with the machine.
@@ -154,7 +154,7 @@ def require_rasterio() -> Any:
         import rasterio.shutil
         import rasterio.windows
     except ImportError as error:
-        raise InputError("rasters need rasterio: pip install 'graphsr[geo]'") from error
+        raise missing_extra("rasters need rasterio", "geo") from error
     return rasterio
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsr.errors import InputError
+from graphsr.errors import InputError, missing_extra
 from graphsr.model import Model, load
 from graphsr.raster import tile_solve
 from graphsr.raster.frame import Frame, Piece, frame, pieces, samples, summary, surrounded
@@ -72,7 +72,7 @@ def bands_first(name: str, values: Any) -> Any:
     try:
         import dask.array as da
     except ImportError as error:
-        raise InputError("raster.upsample needs Dask: pip install 'graphsr[cluster]'") from error
+        raise missing_extra("raster.upsample needs Dask", "cluster") from error
     array = da.asarray(values)
     if array.dtype.kind not in "buif" or array.ndim not in (2, 3) or 0 in array.shape:
         raise InputError(f"{name}: must hold real numbers as (H, W) or (bands, H, W), not {array.dtype} {array.shape}")

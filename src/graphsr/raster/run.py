@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsr.errors import InputError
+from graphsr.errors import InputError, missing_extra
 from graphsr.model import Model, load
 from graphsr.raster import tile_solve
 from graphsr.raster.files import fingerprint
@@ -105,7 +105,7 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         import dask
         from distributed import Client, LocalCluster
     except ImportError as error:
-        raise InputError("a cluster needs Dask: pip install 'graphsr[cluster]'") from error
+        raise missing_extra("a cluster needs Dask", "cluster") from error
     local: Any = nullcontext()
     with dask.config.set({"distributed.scheduler.allowed-failures": _MOST_DEATHS}):
         if scheduler is None:

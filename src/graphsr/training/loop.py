@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from graphsr.errors import ConvergenceError, GraphSRError, InputError
+from graphsr.errors import ConvergenceError, GraphSRError, InputError, missing_extra
 from graphsr.pictures import Picture
 from graphsr.training.config import Config, check
 from graphsr.training.loss import loss_of
@@ -147,7 +147,7 @@ def _fabric(hardware: Hardware) -> Any:
         import lightning_fabric as lightning
         from lightning_fabric.strategies import DDPStrategy
     except ImportError as error:
-        raise InputError("training needs more packages: pip install 'graphsr[train]'") from error
+        raise missing_extra("training needs more packages", "train") from error
     # Some published networks carry parameters that no output depends on.
     strategy = DDPStrategy(find_unused_parameters=True) if hardware.devices > 1 else "auto"
     try:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from graphsr.sampling import interpolate_source
+from graphsr.scaling import centre_and_spread
 
 LOSSES = ("l1", "mse", "both", "relative")
 
@@ -46,9 +47,5 @@ def _relative(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
 
 def _spread(source: Tensor) -> Tensor:
     """(B, 1, 1, 1) standard deviation of the known pixels; patches that are nearly flat are not blown up."""
-    known = torch.isfinite(source)
-    values = torch.nan_to_num(source)
-    count = known.sum((-2, -1), keepdim=True)
-    mean = values.sum((-2, -1), keepdim=True) / count
-    variance = torch.where(known, values - mean, torch.zeros_like(values)).square().sum((-2, -1), keepdim=True) / count
-    return variance.sqrt().clamp_min(1e-3).clamp_min(0.02 * mean.abs())
+    mean, spread = centre_and_spread(source, torch.isfinite(source))
+    return spread.clamp_min(1e-3).clamp_min(0.02 * mean.abs())
