@@ -29,6 +29,8 @@ _MOST_TRUST_TURN = 4.0
 _MOST_FLOOR_TURN = 2.5
 # Colours further apart than this (in the exponent) count as so far: the network can then still tie them.
 _FARTHEST = 10.0
+# Images of together so many pixels go through the network side by side, larger ones one after another.
+_PIXELS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,9 @@ class GraphSR(GraphModel):
         )
 
     def bytes_per_pixel(self, channels: int) -> int:
-        # Channels go through the network together. Measured with the bundled model; wider decoders take more.
-        return super().bytes_per_pixel(channels) + 640 * channels
+        # Channels go through the network one by one if they are large, and only what it says is kept of them all.
+        # Measured with the bundled model; wider decoders take more.
+        return super().bytes_per_pixel(channels) + 540 + 100 * channels
 
     def forward(
         self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None
@@ -146,6 +149,17 @@ class GraphSR(GraphModel):
             scale=part.scale,
         )
 
+    def _look(self, seen: torch.Tensor) -> tuple[Edges, torch.Tensor]:
+        """How far neighbours are apart in their features, and what else the network says (N, E, H, W)."""
+        at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
+        if not torch.is_grad_enabled() and seen.shape[0] > at_once:
+            found = [self._look(part) for part in seen.split(at_once)]
+            downs, rights, extras = zip(*((apart.down, apart.right, extras) for apart, extras in found), strict=True)
+            return Edges(torch.cat(downs), torch.cat(rights)), torch.cat(extras)
+        out = self.feature_extractor(seen)
+        own = out.shape[1] - self.architecture.extras
+        return squared_differences(out[:, :own]), out[:, own:]
+
     def _interpolated(self, source: torch.Tensor, sampling: Sampling, known: torch.Tensor) -> torch.Tensor:
         if self.architecture.published:
             from graphsr.published_interpolation import interpolate_published
@@ -167,17 +181,15 @@ class GraphSR(GraphModel):
             planes += _hints(known.expand(-1, channels, -1, -1), sampling, interpolated.dtype)
         planes.append(interpolated.reshape(-1, 1, *size))
         seen = torch.cat(planes, 1)
-        out = self.feature_extractor(seen.contiguous(memory_format=torch.channels_last))
-        out = out.reshape(batch, channels, -1, *size)
-        own, extras = out[:, :, : out.shape[2] - how.extras], out[:, :, out.shape[2] - how.extras :]
+        apart, extras = self._look(seen.contiguous(memory_format=torch.channels_last))
+        down, right, extras = (each.unflatten(0, (batch, channels)) for each in (apart.down, apart.right, extras))
         weight = self.log_lambda.exp()
         floor: float | Edges = how.floor
         if how.floors:
             turn = _MOST_FLOOR_TURN * torch.tanh(extras[:, :, -1].mean(1) / _MOST_FLOOR_TURN)
             floor, extras = _between(how.floor * turn.exp()), extras[:, :, :-1]
-        apart = squared_differences(own.flatten(1, 2))
         scale = 1e-6 + self.log_mu.exp().square()
-        down, right = apart.down / scale, apart.right / scale
+        down, right = down.mean(1) / scale, right.mean(1) / scale
         if how.colour_mu > 0:
             plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with

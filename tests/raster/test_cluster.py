@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -78,6 +84,41 @@ def test_a_stopped_run_can_go_on_elsewhere(expected, cluster, tmp_path):
     report = upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=address, resume=True)
     assert 0 < report.tiles_done <= TILES - 3
     assert out.read_bytes() == content
+
+
+def test_a_scheduler_that_is_lost_keeps_what_is_finished(expected, tmp_path, capfd):
+    guide, source, content = expected
+    out, contact = tmp_path / "out.tif", tmp_path / "contact.json"
+    with started("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", contact) as scheduler:
+        while not contact.exists():
+            assert scheduler.poll() is None
+            time.sleep(0.1)
+        address = json.loads(contact.read_text())["address"]
+        with started("worker", address, "--nthreads", "1", "--death-timeout", "5", "--no-dashboard"):
+
+            def lose(done: int, total: int) -> None:
+                if done == 2:
+                    scheduler.kill()
+
+            capfd.readouterr()
+            with pytest.raises(
+                InputError, match=rf"{address}: the scheduler was lost; .*out.tif.parts: go on by --res"
+            ):
+                upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=address, progress=lose)
+            assert "Traceback" not in capfd.readouterr().err
+    assert upsample_files(guide, source, out, model="colour", tile=TILE, workers=1, resume=True).tiles_done <= TILES - 2
+    assert out.read_bytes() == content
+
+
+@contextmanager
+def started(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
+    """A part of Dask in a process of its own, silent."""
+    program = [Path(sys.executable).with_name("dask"), *arguments]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def test_a_mistake_on_a_worker_is_told_as_such(expected, cluster, tmp_path):

@@ -192,6 +192,19 @@ class TestHoles:
             assert raster.nodata == 65535
             assert (raster.read(1)[80:] == 65535).all()
 
+    @pytest.mark.parametrize(("dtype", "value"), [("uint16", 0), ("float32", -9999.0), ("float32", -3.4028235e38)])
+    def test_a_value_named_as_nodata_is_one_in_the_source_too(self, command, tmp_path, dtype, value):
+        guide, source = pair_of_files(tmp_path, source_size=(15, 19), dtype=dtype)
+        with rasterio.open(source, "r+") as raster:
+            values = raster.read(1)
+            values[4:7, 5:9] = value
+            raster.write(values, 1)
+        with result_of(command, guide, source, tmp_path / "out.tif", "--nodata", value) as out:
+            hole = out.read_masks(1) == 0
+            assert out.read(1)[~hole].min() > 50
+        assert hole[32:56, 40:72].all()
+        assert hole.sum() == 24 * 32
+
     def test_nan_in_a_guide_needs_a_nodata_value_too(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path, source_size=(15, 19), guide_type="float32")
         assert command(guide, source, "-o", tmp_path / "fine.tif", *COLOUR)[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,8 @@ import pytest
 import rasterio
 from made_rasters import pair_of_files
 
-from graphsr import InputError
-from graphsr.raster import upsample_files
+from graphsr import Architecture, GraphSR, InputError, model_files
+from graphsr.raster import run, upsample_files
 
 TILE = 48
 TILES = 12  # of a guide of 120 x 150
@@ -98,8 +99,44 @@ def test_a_run_with_other_settings_is_not_continued(stopped, pair, change, says)
 
 def test_a_run_whose_files_have_changed_is_not_continued(stopped, pair):
     os.utime(pair[1])
-    with pytest.raises(InputError, match="was begun with another guide, source or model file"):
+    with pytest.raises(InputError, match="was begun with another guide or source"):
         upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True)
+
+
+def test_a_run_whose_model_has_changed_is_not_continued(pair, tmp_path):
+    model, out = tmp_path / "model.safetensors", tmp_path / "out.tif"
+    small = GraphSR(Architecture(extractor="unet-lite0", decoder_channels=(8, 8, 8, 8, 8)))
+    model_files.save(small, model)
+    with pytest.raises(Stopped):
+        upsample_files(*pair, out, model=model, tile=TILE, progress=stop_after(2))
+    small.log_mu.data += 0.1
+    model_files.save(small, model)
+    with pytest.raises(InputError, match="was begun with another model"):
+        upsample_files(*pair, out, model=model, tile=TILE, resume=True)
+
+
+def test_workers_with_other_weights_refuse(pair, tmp_path):
+    out = tmp_path / "out.tif"
+    with pytest.raises(Stopped):
+        upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
+    elsewhere = shutil.copytree(tmp_path / "out.tif.parts", tmp_path / "elsewhere")
+    plan = elsewhere / "plan.json"
+    plan.write_text(re.sub('"weights": "[^"]*"', '"weights": "of another version"', plan.read_text()))
+    with pytest.raises(InputError, match="model colour: has other weights here"):
+        run.do_tile(str(elsewhere), 0)
+
+
+def test_an_output_that_is_a_link_is_made_where_the_link_leads(pair, tmp_path):
+    other = tmp_path / "other disk"
+    other.mkdir()
+    out = tmp_path / "out.tif"
+    out.symlink_to(other / "real.tif")
+    with pytest.raises(Stopped):
+        upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
+    assert (other / "real.tif.parts").is_dir()
+    upsample_files(*pair, out, model="colour", tile=TILE, resume=True)
+    assert out.is_symlink()
+    assert np.isfinite(pixels(other / "real.tif")).all()
 
 
 def test_an_older_output_stays_until_the_new_one_is_finished(stopped, pair):

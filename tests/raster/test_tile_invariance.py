@@ -134,6 +134,13 @@ def test_a_network_does_not_see_the_tiles_either():
     assert largest_difference(upsampled(guide, source, grid, network, tile=300), whole) < MOST
 
 
+def test_the_bundled_network_does_not_see_the_tiles():
+    guide, source = picture((128, 1280)), relief((16, 160))
+    grid = Grid.edge_to_edge((128, 1280), (16, 160))
+    whole = upsampled(guide, source, grid, "default", tile=10_000)
+    assert largest_difference(upsampled(guide, source, grid, "default", tile=260), whole) < MOST
+
+
 def test_a_tile_too_sharp_for_single_precision_is_solved_in_double():
     guide, source = picture((64, 64)), relief((8, 8))
     posed = graphsr.load("colour").pose(torch.from_numpy(guide)[None], torch.from_numpy(source)[None])

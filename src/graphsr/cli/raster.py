@@ -48,7 +48,7 @@ Nodata = Annotated[
     typer.Option(
         "--nodata",
         metavar="VALUE",
-        help="Written for pixels without a value; what marks them in SOURCE must be declared there.",
+        help="Marks pixels without a value, in the result and in SOURCE (beside what SOURCE itself says).",
         show_default="as in SOURCE",
     ),
 ]
@@ -106,6 +106,7 @@ def raster(
         raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.raster import upsample_files
+    from graphsr.raster.parts import Parts
 
     try:
         with counting(f"upsampling {Path(source).name}") as progress:
@@ -127,7 +128,7 @@ def raster(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        if output.with_name(output.name + ".parts").exists():
+        if Parts.beside(output).folder.exists():
             note("finished tiles are kept; the same command with --resume goes on from there")
         raise
     _tell(report, output)

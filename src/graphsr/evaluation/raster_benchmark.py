@@ -15,11 +15,12 @@ from graphsr.data.synthetic import scene
 from graphsr.graph import Edges
 from graphsr.model import Colour, load
 from graphsr.part import Part
-from graphsr.raster.files import require_rasterio
+from graphsr.raster.files import open_pair, require_rasterio
 from graphsr.raster.grid import Grid
 from graphsr.raster.run import do_tile, use_one_thread
+from graphsr.raster.tile_solve import Settings
 from graphsr.raster.tiles import halo
-from graphsr.raster.upsampling import prepared, upsample_files
+from graphsr.raster.upsampling import planned, prepared, upsample_files
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_cells
 from graphsr.solver import solve
@@ -153,7 +154,9 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: 
     tell(f"making a raster of {side} x {side}")
     guide, source = write_mosaic(folder, side)
     tell(f"{side} x {side}: its tiles alone")
-    plan, parts = prepared(guide, source, folder / "alone.tif", model=model)
+    chosen = load(model)
+    plan = planned(open_pair(guide, source), model, chosen, Settings())
+    parts = prepared(plan, chosen, folder / "alone.tif")
     numbers = [tile.number for tile in plan.tiles]
     do_tile(str(parts.folder), 0)  # loads and compiles
     began = time.perf_counter()

@@ -33,6 +33,7 @@ class RasterPair:
     source_size: tuple[int, int]
     origin: tuple[float, float]
     step: tuple[float, float]
+    source_nodata: float | None = None  # pixels of this value have none, beside those the file says so of
 
     @cached_property
     def grid(self) -> Grid:
@@ -47,7 +48,8 @@ class RasterPair:
         values = np.full((len(self.source_bands), *box.size), np.nan, np.float32)
         inside = box & self.grid.covered
         if not inside.empty:
-            values[(slice(None), *inside.slices(box))] = _read(self.source_path, self.source_bands, inside)
+            read = _read(self.source_path, self.source_bands, inside, self.source_nodata)
+            values[(slice(None), *inside.slices(box))] = read
         return values
 
 
@@ -57,6 +59,7 @@ def open_pair(
     *,
     guide_bands: Sequence[int] | None = None,
     source_bands: Sequence[int] | None = None,
+    source_nodata: float | None = None,
 ) -> RasterPair:
     """The pair, if the two fit together. Bands are counted from 1; default all that are not masks."""
     fine, coarse = dataset(os.fspath(guide)), dataset(os.fspath(source))
@@ -70,17 +73,18 @@ def open_pair(
             f"{coarse.name}: runs the other way than {fine.name} (one is flipped); bring it to the usual order: "
             f"rio warp {coarse.name} upright.tif --dst-crs {_crs_name(coarse)}"
         )
+    pair = RasterPair(
+        _absolute(fine.name),
+        _absolute(coarse.name),
+        _bands(fine, guide_bands),
+        _bands(coarse, source_bands),
+        (fine.height, fine.width),
+        (coarse.height, coarse.width),
+        ((b.f - a.f) / a.e, (b.c - a.c) / a.a),
+        step,
+        source_nodata,
+    )
     try:
-        pair = RasterPair(
-            _absolute(fine.name),
-            _absolute(coarse.name),
-            _bands(fine, guide_bands),
-            _bands(coarse, source_bands),
-            (fine.height, fine.width),
-            (coarse.height, coarse.width),
-            ((b.f - a.f) / a.e, (b.c - a.c) / a.a),
-            step,
-        )
         pair.grid  # noqa: B018 (checks itself)
     except InputError as error:
         raise InputError(f"{fine.name}, {coarse.name}: {error}") from error
@@ -170,7 +174,7 @@ def has_mask(path: str, bands: Sequence[int]) -> bool:
     return any("all_valid" not in {flag.name for flag in flags[band - 1]} for band in bands)
 
 
-def _read(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
+def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None) -> np.ndarray:
     rasterio = require_rasterio()
     opened = dataset(path)
     masked = has_mask(path, bands)
@@ -184,6 +188,9 @@ def _read(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
         floats = np.ma.getdata(values).astype(np.float32)
     if masked:
         floats[np.ma.getmaskarray(values)] = np.nan
+    if nodata is not None:
+        raw = np.ma.getdata(values)
+        floats[raw == (raw.dtype.type(nodata) if raw.dtype.kind == "f" else nodata)] = np.nan
     floats[~np.isfinite(floats)] = np.nan
     if np.nanmax(np.abs(floats), initial=0.0) > _LARGEST:
         raise InputError(

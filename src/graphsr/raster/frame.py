@@ -135,14 +135,31 @@ def _spread(size: int) -> tuple[int, int]:
     return side, max(1, min(_SAMPLES, size // side))
 
 
-def frame(grid: Grid, guide_samples: Iterable[np.ndarray], summaries: Iterable[Piece]) -> Frame:
+@dataclass(frozen=True)
+class Names:
+    """How messages speak of the two."""
+
+    guide: str = "guide"
+    source: str = "source"
+    bands: tuple[int, ...] = ()  # of the source; default counted
+
+
+_PLAIN = Names()
+
+
+def frame(grid: Grid, guide_samples: Iterable[np.ndarray], summaries: Iterable[Piece], names: Names = _PLAIN) -> Frame:
     """From the guide in the boxes of `samples`, each (C, h, w) with NaN = none, and the pieces of the source."""
-    centre, spread = _brightness(np.concatenate([part.reshape(part.shape[0], -1) for part in guide_samples], 1))
+    looked_at = np.concatenate([part.reshape(part.shape[0], -1) for part in guide_samples], 1)
+    looked_at = looked_at[:, np.isfinite(looked_at).all(0)]
+    if not looked_at.size:
+        raise InputError(f"{names.guide}: none of the pixels looked at has a value")
+    centre, spread = _brightness(looked_at)
     parts = list(summaries)
     count, total, squares = (sum(getattr(part, name) for part in parts) for name in ("count", "total", "squares"))
     if not (count > 0).all():
-        empty = ", ".join(str(k + 1) for k in np.flatnonzero(count == 0))
-        raise InputError(f"source: no pixel of band {empty} that lies under the guide has a value")
+        numbers = names.bands or tuple(range(1, len(count) + 1))
+        empty = ", ".join(str(number) for number, some in zip(numbers, count, strict=True) if not some)
+        raise InputError(f"{names.source}: no pixel of band {empty} that lies under the guide has a value")
     mean = total / count
     unit = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
     unit = np.maximum(unit, least_unit(torch.from_numpy(mean).float()).numpy())
@@ -153,9 +170,6 @@ def frame(grid: Grid, guide_samples: Iterable[np.ndarray], summaries: Iterable[P
 
 def _brightness(values: np.ndarray) -> tuple[np.ndarray, float]:
     """Centre of each channel and the one spread, of values (C, n)."""
-    values = values[:, np.isfinite(values).all(0)]
-    if not values.size:
-        raise InputError("guide: none of the pixels looked at has a value")
     centres, variances = zip(*(_robust(channel) for channel in values), strict=True)
     return np.array(centres), float(nonzero(torch.tensor(np.mean(variances)).sqrt()))
 

@@ -6,6 +6,7 @@ A tile is written whole or not at all, so what is there is finished. The output 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ class Plan:
 
     pair: RasterPair
     model: str
+    weights: str  # what the model is made of, so that no other of the same name goes on with its tiles
     settings: Settings
     side: int
     around: tuple[int, int]
@@ -54,7 +56,9 @@ class Parts:
 
     @classmethod
     def beside(cls, output: Path) -> Parts:
-        return cls(output.with_name(output.name + ".parts"))
+        """That of an output; if it is a link, beside the file it leads to, which may be on another disk."""
+        real = Path(os.path.realpath(output))
+        return cls(real.with_name(real.name + ".parts"))
 
     def begin(self, plan: Plan) -> None:
         """Make the folder; it must not be there yet."""
@@ -87,6 +91,7 @@ class Parts:
         return Plan(
             pair=RasterPair(**{key: _tuple(value) for key, value in content["pair"].items()}),
             model=content["model"],
+            weights=content["weights"],
             settings=Settings(**content["settings"]),
             side=content["side"],
             around=tuple(content["around"]),
@@ -191,7 +196,7 @@ def _beside(nodata: float, dtype: np.dtype[Any]) -> Any:
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    files = {path: fingerprint(path) for path in (plan.pair.guide_path, plan.pair.source_path, plan.model)}
+    files = {path: fingerprint(path) for path in (plan.pair.guide_path, plan.pair.source_path)}
     nodata = None if plan.nodata is None else str(plan.nodata)
     return {"version": __version__, "files": files, **asdict(plan), "nodata": nodata}
 
@@ -199,7 +204,8 @@ def _described(plan: Plan) -> dict[str, Any]:
 def _in_words(name: str) -> str:
     words = {
         "version": "version of graphsr",
-        "files": "guide, source or model file (size or time differs)",
+        "files": "guide or source (size or time of the file differs)",
+        "weights": "model (its weights differ)",
         "pair": "pair of files or bands",
         "settings": "choice of --exact or --fill",
         "side": "--tile",

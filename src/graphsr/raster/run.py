@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import threading
@@ -18,8 +19,7 @@ import torch
 from graphsr.errors import InputError, missing_extra
 from graphsr.model import Model, load
 from graphsr.raster import tile_solve
-from graphsr.raster.files import fingerprint
-from graphsr.raster.frame import Frame, frame, pieces, samples, summary
+from graphsr.raster.frame import Frame, Names, frame, pieces, samples, summary
 from graphsr.raster.parts import Parts, Plan, plan_of
 
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
@@ -32,13 +32,14 @@ def measure(plan: Plan, model: Model) -> Frame:
     """What the tiles have to know of the whole raster: one pass over the source, and samples of the guide."""
     pair, grid = plan.pair, plan.pair.grid
     seen = (model.seen(torch.from_numpy(pair.guide(box))[None])[0].numpy() for box in samples(grid))
-    return frame(grid, seen, (summary(pair.source(box), box, grid) for box in pieces(grid)))
+    names = Names(pair.guide_path, pair.source_path, pair.source_bands)
+    return frame(grid, seen, (summary(pair.source(box), box, grid) for box in pieces(grid)), names)
 
 
 def run_here(parts: Parts, numbers: Sequence[int], progress: Progress) -> None:
     """One tile after another on all cores; the next one is read and posed, the last one written, during a solve."""
     plan, whole = plan_of(str(parts.folder))
-    model = _model(plan.model, tuple(fingerprint(plan.model)))
+    model = _model(plan.model, plan.weights)
 
     def ready(number: int) -> tile_solve.Pending:
         return _posed(plan, whole, model, number)
@@ -61,10 +62,11 @@ def run_here(parts: Parts, numbers: Sequence[int], progress: Progress) -> None:
 
 def run_on_cluster(parts: Parts, numbers: Sequence[int], client: Any, progress: Progress) -> None:
     """Every tile a task; a worker that dies costs the tiles it had in hand, which others then do again."""
-    from distributed import as_completed
+    from distributed import CancelledError, as_completed
+    from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
-    folder = os.path.abspath(parts.folder)
+    folder, address = os.path.abspath(parts.folder), client.scheduler.address
     tasks = client.map(do_tile, [folder] * len(numbers), numbers, pure=False)
     try:
         for done, task in enumerate(as_completed(tasks), 1):
@@ -76,6 +78,10 @@ def run_on_cluster(parts: Parts, numbers: Sequence[int], client: Any, progress: 
             f"{folder}: workers died again and again on one tile; give them more memory or use a smaller --tile "
             f"({error})"
         ) from error
+    except (CancelledError, CommClosedError) as error:
+        raise InputError(
+            f"{address}: the scheduler was lost; finished tiles are kept in {folder}: go on by --resume"
+        ) from error
     finally:
         client.cancel(tasks, force=True)
 
@@ -83,7 +89,7 @@ def run_on_cluster(parts: Parts, numbers: Sequence[int], client: Any, progress: 
 def do_tile(folder: str, number: int) -> None:
     """The task of a worker: one thread, so that the pixels are the same bits wherever and how often it runs."""
     plan, whole = plan_of(folder)
-    model = _model(plan.model, tuple(fingerprint(plan.model)))
+    model = _model(plan.model, plan.weights)
     use_one_thread()
     Parts(Path(folder)).keep_tile(number, solved(_posed(plan, whole, model, number)), plan)
 
@@ -121,8 +127,20 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 client = Client(scheduler if scheduler is not None else local, timeout=PATIENCE)
             except (OSError, ValueError, TimeoutError) as error:
                 raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error})") from error
-            with client:
+            with client, _without_tracebacks():
                 yield client
+
+
+@contextmanager
+def _without_tracebacks() -> Iterator[None]:
+    """What befalls the cluster is told as an InputError, in one line; Dask's client would log its own story."""
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 _solving = threading.Lock()
@@ -151,5 +169,20 @@ def _posed(plan: Plan, whole: Frame, model: Model, number: int) -> tile_solve.Pe
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, state: tuple[Any, ...]) -> Model:
-    return load(name).eval()
+def _model(name: str, weights: str) -> Model:
+    model = load(name).eval()
+    if weights_of(model) != weights:
+        raise InputError(
+            f"model {name}: has other weights here than where the run was begun; give every worker the same version of "
+            "graphsr and the same file"
+        )
+    return model
+
+
+def weights_of(model: Model) -> str:
+    """A short word for all numbers in a model: the same for the same, another for any other."""
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -68,7 +68,8 @@ def upsample_files(
 
     bands, guide_bands  which bands to use, counted from 1; default all
     fill                also give values where the source has holes; beyond the source there are none
-    nodata              the value for pixels without one; default that of the source, or NaN in floats
+    nodata              the value of pixels without one, in the result and, beside what the file itself says, in the
+                        source; default that of the source, or NaN in floats
     tile, around        side of a tile and width of what is read around it, in guide pixels; default by model and factor
     workers, scheduler  run on a local Dask cluster of so many processes, or on the one at that address
     resume              go on with a run that did not finish
@@ -76,12 +77,13 @@ def upsample_files(
     began = time.perf_counter()
     if workers is not None and (workers < 1 or scheduler is not None):
         raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
-    open_pair(guide, source, guide_bands=guide_bands, source_bands=bands)  # refuses before a cluster is started
+    pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands, source_nodata=nodata)
+    output = Path(output)
+    _check_output(output, pair)
+    chosen = load(model)
+    plan = planned(pair, model, chosen, Settings(exact, fill), nodata, tile, around)
     with run.cluster(workers, scheduler) as client:
-        plan, parts = prepared(
-            guide, source, output, model=model, exact=exact, fill=fill, nodata=nodata, bands=bands,
-            guide_bands=guide_bands, tile=tile, around=around, resume=resume,
-        )  # fmt: skip
+        parts = prepared(plan, chosen, output, resume=resume)
         numbers = parts.missing(plan)
         started = time.perf_counter()
         if client is None:
@@ -89,32 +91,13 @@ def upsample_files(
         else:
             run.run_on_cluster(parts, numbers, client, progress)
     tiled = time.perf_counter()
-    assemble(plan, parts, Path(output))
+    assemble(plan, parts, output)
     parts.remove()
     return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
 
 
-def prepared(
-    guide: str | os.PathLike[str],
-    source: str | os.PathLike[str],
-    output: str | os.PathLike[str],
-    *,
-    model: str | os.PathLike[str] = "default",
-    exact: bool = False,
-    fill: bool = False,
-    nodata: float | None = None,
-    bands: Sequence[int] | None = None,
-    guide_bands: Sequence[int] | None = None,
-    tile: int | None = None,
-    around: int | None = None,
-    resume: bool = False,
-) -> tuple[Plan, Parts]:
-    """All that comes before the first tile: checks, the plan, the folder beside the output, the frame."""
-    output = Path(output)
-    pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands)
-    _check_output(output, pair)
-    chosen = load(model)
-    plan = _plan(pair, model, chosen, Settings(exact, fill), nodata, tile, around)
+def prepared(plan: Plan, model: Model, output: Path, *, resume: bool = False) -> Parts:
+    """All that comes before the first tile: the folder beside the output with the plan and the frame."""
     parts = Parts.beside(output)
     if resume and parts.folder.exists():
         parts.check_same(plan)
@@ -122,25 +105,26 @@ def prepared(
         parts.begin(plan)
     try:
         if parts.frame() is None:
-            whole = run.measure(plan, chosen)
+            whole = run.measure(plan, model)
             _check_nodata(plan, whole)
             parts.keep_frame(whole)
     except InputError:
         if not resume:
             parts.remove()  # nothing is lost, and the next try should not be told of it
         raise
-    return plan, parts
+    return parts
 
 
-def _plan(
+def planned(
     pair: RasterPair,
     name: str | os.PathLike[str],
     model: Model,
     settings: Settings,
-    nodata: float | None,
-    tile: int | None,
-    around: int | None,
+    nodata: float | None = None,
+    tile: int | None = None,
+    around: int | None = None,
 ) -> Plan:
+    """How a run goes, with what the user left open chosen; `model` is what `name` stands for."""
     locality = locality_of(model)
     margin = halo(pair.grid, locality) if around is None else (around, around)
     if tile is None:
@@ -153,7 +137,17 @@ def _plan(
     name = os.fspath(name)
     if name not in models() and os.path.exists(name):  # as `load` looks for it
         name = os.path.abspath(name)
-    return Plan(pair, name, settings, tile, margin, locality.multiple, stored.name, _nodata(pair, stored, nodata))
+    return Plan(
+        pair=pair,
+        model=name,
+        weights=run.weights_of(model),
+        settings=settings,
+        side=tile,
+        around=margin,
+        multiple=locality.multiple,
+        dtype=stored.name,
+        nodata=_nodata(pair, stored, nodata),
+    )
 
 
 def _nodata(pair: RasterPair, dtype: np.dtype, wanted: float | None) -> float | None:
