@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import messages, note, say, show
+from graphsr.cli.console import note, say, show, telling
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,13 +69,7 @@ def solver(
     make_plan = solver_benchmark.Plan.quick if quick else solver_benchmark.Plan
     plan = make_plan(side=size, scenes=scenes, repeats=repeats)
     real = [pair_from_files(guide, truth, (size, size)) for guide, truth in zip(files[::2], files[1::2], strict=True)]
-    with messages.status("starting") as status:
-
-        def tell(sentence: str) -> None:
-            status.update(sentence)
-            if not messages.is_terminal:
-                messages.print(sentence, markup=False)
-
+    with telling("starting", every=0) as tell:
         measured = solver_benchmark.run(plan, real, tell)
     _show(measured)
     if json_file is not None:
@@ -107,18 +101,18 @@ def raster(
 
     from graphsr.evaluation import raster_benchmark as measure
 
-    with messages.status("starting") as status:
+    with telling("starting") as tell:
         if borders:
             cases = [(g, f, w) for g in ("scene", "wires", "noise") for f in (2, 4, 8, 16) for w in (1e-4, 9e-4, 1e-1)]
             table = _table("Pixels from a border until it is felt less", "graph", "factor", "lambda",
                            *(f"{limit:g} std" for limit in measure.FELT), "halo", words=1)  # fmt: skip
             for case in cases:
-                status.update(f"border: {case[0]}, x{case[1]}, lambda {case[2]:g}")
+                tell(f"border: {case[0]}, x{case[1]}, lambda {case[2]:g}")
                 row = measure.border(*case)
                 table.add_row(row.graph, f"x{row.factor}", f"{row.weight:g}", *map(str, row.felt), str(row.halo))
             show(table)
         with tempfile.TemporaryDirectory() as folder:
-            done = measure.measure_run(Path(folder), side, tuple(workers or ()), status.update)
+            done = measure.measure_run(Path(folder), side, tuple(workers or ()), tell)
     say("raster", f"{side} x {side}, {done.tiles} tiles, one thread")
     say("time", f"{done.seconds:.1f} s, {done.seconds / done.alone_seconds:.2f} times its tiles alone (goal: 1.3)")
     say("seams", f"{done.seams:.1e} of the target's standard deviation at the most (goal: 1e-3)")

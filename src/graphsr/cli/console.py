@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
@@ -69,6 +70,32 @@ def working(on: str) -> Iterator[None]:
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as progress:
         progress.add_task(on, total=None)
         yield
+
+
+@contextmanager
+def telling(first: str, *, every: float = _LINE_EVERY) -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done; yields what changes it.
+
+    Without a terminal (in a log file) it is a line at once, and then one every so many seconds.
+    """
+    if not messages.is_terminal:
+        yield _sentences(every)
+        return
+    with messages.status(first) as status:
+        yield lambda sentence: status.update(escape(sentence))
+
+
+def _sentences(every: float) -> Callable[[str], None]:
+    last = -every
+
+    def tell(sentence: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= every:
+            last = now
+            messages.print(sentence, markup=False, soft_wrap=True)
+
+    return tell
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import messages, say, table
+from graphsr.cli.console import say, table, telling
 
 if TYPE_CHECKING:
     from graphsr.evaluation.evaluate import Evaluation, Example
@@ -35,8 +35,6 @@ def evaluate(
       graphsr evaluate --model default --model colour --data my-pairs --factor 8
       graphsr evaluate --data nyuv2:"NYU Depth v2" --split test --factor 4 --factor 8 -o table.md
     """
-    from rich.markup import escape
-
     from graphsr.data import open_pairs
     from graphsr.evaluation import tables
     from graphsr.evaluation.evaluate import evaluate as run
@@ -66,11 +64,7 @@ def evaluate(
         if name == loaded[0][0] and at == factor[0] and len(examples) < _EXAMPLES:
             examples.append(example)
 
-    with messages.status("reading") as status:
-
-        def tell(sentence: str) -> None:
-            status.update(escape(sentence))
-
+    with telling("reading") as tell:
         for name, found in sets:
             rows += run(loaded, name, found, how, factor, most=pairs, tell=tell, keep=keep)
     say("protocol", f"{how.name}: {how.says}")

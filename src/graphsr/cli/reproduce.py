@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli.console import messages, note, say, table
+from graphsr.cli.console import note, say, table, telling
 
 
 def reproduce(
@@ -60,17 +60,11 @@ def reproduce(
       graphsr reproduce table1 --data data --budget 20000 -o reproduced
       graphsr reproduce figure-errors --sets synthetic --methods bicubic,guided-filter,colour
     """
-    from rich.markup import escape
-
     from graphsr.reproduction import Plan
     from graphsr.reproduction import reproduce as run
     from graphsr.reproduction.report import write
 
-    with messages.status("reading") as status:
-
-        def tell(sentence: str) -> None:
-            status.update(escape(sentence))
-
+    with telling("reading") as tell:
         plan = Plan(
             output, data, budget, _words(sets), _numbers("--factors", factors), _words(methods), tuple(weights),
             pairs, patch, _numbers("--sizes", sizes), memory, workers, tell,

@@ -22,7 +22,7 @@ def train(
     accelerator: Annotated[str, typer.Option(help="auto, cpu, cuda, ...")] = "auto",
     precision: Annotated[str, typer.Option(help="32-true, bf16-mixed, 16-mixed, ...")] = "32-true",
     factor: Annotated[
-        float | None, typer.Option(min=1.0, help="Train for this factor alone, whatever [factors] says.")
+        float | None, typer.Option(min=1.0, help="Train for this factor alone, whatever \\[factors] says.")
     ] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Train for so many steps; the schedule is stretched with it.")
@@ -38,7 +38,7 @@ def train(
       graphsr train msg-net --factor 8 --steps 2000 --data pairs -o msg-net-x8
     """
     from graphsr.errors import missing_extra
-    from graphsr.training.config import at_factor, for_steps, read_config
+    from graphsr.training.config import at_factor, check, for_steps, read_config
     from graphsr.training.loop import Hardware
     from graphsr.training.loop import train as run
 
@@ -51,6 +51,7 @@ def train(
         settings = replace(settings, data=replace(settings.data, root=data))
     settings = settings if factor is None else at_factor(settings, factor)
     settings = settings if steps is None else for_steps(settings, steps)
+    check(settings, config)
     hardware = Hardware(accelerator, devices, precision, workers)
     with _listener(output, settings.optimisation.steps) as listen:
         best = run(settings, output, hardware=hardware, listen=listen)

@@ -57,6 +57,11 @@ def upsample(
     if is_batch(guide, source):
         _upsample_all(guide, source, output, confidence, preview, choices, jobs)
         return
+    if is_batch(guide) or is_batch(source):
+        many, one = (guide, source) if is_batch(guide) else (source, guide)
+        raise InputError(
+            f"{many}: is a folder or a pattern, but {one} is one file; give two files, or for many pairs two folders"
+        )
     with working(f"upsampling {source.name}"):
         report = upsample_pair(PairFiles(guide, source, output, confidence, preview), choices, note)
     _tell(report)

@@ -40,7 +40,10 @@ class Encoder(nn.Module):
 
     def packaged_file(self) -> Path:
         """The weight file of an installed package."""
-        raise InputError(f"no package carries these weights: give the path of {self.weights} as `pretrained`")
+        raise InputError(
+            f"no package carries these weights: give the path of {self.weights} as `pretrained`, or begin without "
+            "by `pretrained = false`"
+        )
 
     def adapt_input(self, state: dict[str, Tensor]) -> None:
         """Change `state` in place where its network saw another input scaling than (x - mean) / std."""

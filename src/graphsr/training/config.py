@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 
+import torch
+
 from graphsr.baselines import METHODS
 from graphsr.data.augmentation import Augmentation
 from graphsr.data.degradation import Degradation, Factors
 from graphsr.errors import InputError
-from graphsr.learned import Architecture
+from graphsr.learned import Architecture, GraphSR
 from graphsr.settings import build
 from graphsr.suggestion import suggestion
 from graphsr.training.loss import LOSSES
@@ -158,15 +161,46 @@ def check(config: Config, path: str) -> None:
     for name in ("steps", "batch", "learning_rate", "loss_times"):
         if getattr(how, name) <= 0:
             raise InputError(f"{path}: optimisation.{name} must be positive, not {getattr(how, name)}")
-    watched = config.validation
-    if watched.sets and (watched.every < 1 or watched.pairs < 1 or not watched.factors or min(watched.factors) < 1):
-        raise InputError(f"{path}: validation needs every and pairs of at least 1, and factors of at least 1")
+    if how.clip < 0 or not 0 <= how.average < 1 or not 0 < how.rtol < 1:
+        raise InputError(
+            f"{path}: optimisation.clip must be 0 or more, average from 0 to below 1, rtol between 0 and 1; not "
+            f"{how.clip:g}, {how.average:g} and {how.rtol:g}"
+        )
     if not 1 <= config.factors.least <= config.factors.most:
         raise InputError(f"{path}: factors must be at least 1, and `least` not above `most`")
+    _check_size(f"{path}: data.size", config.data.size, config.factors.most)
+    if config.validation.sets:
+        _check_validation(config.validation, path)
     if config.method:
         _check_method(config, path)
     elif config.diffusion != Diffusion():
         raise InputError(f"{path}: [diffusion] is for method = 'dada' alone")
+    else:
+        _check_model(config, path)
+
+
+def _check_validation(watched: Validation, path: str) -> None:
+    if watched.every < 1 or watched.pairs < 1 or not watched.factors or min(watched.factors) <= 1:
+        raise InputError(
+            f"{path}: validation needs every and pairs of at least 1, and factors above 1 (errors are compared with "
+            "those of bicubic interpolation, which at 1 has none)"
+        )
+    _check_size(f"{path}: validation.size", watched.size, max(watched.factors))
+
+
+def _check_size(name: str, size: int, factor: float) -> None:
+    least = max(32, math.ceil(2 * factor))
+    if size < least:
+        raise InputError(f"{name} must be at least {least} at x{factor:g}, not {size}")
+
+
+def _check_model(config: Config, path: str) -> None:
+    """Builds the network without giving it numbers, which says what does not fit together."""
+    try:
+        with torch.device("meta"):
+            GraphSR(config.model)
+    except InputError as error:
+        raise InputError(f"{path}: [model]: {error}") from error
 
 
 def _check_method(config: Config, path: str) -> None:
