@@ -116,9 +116,11 @@ def raster(
     say("raster", f"{side} x {side}, {done.tiles} tiles, one thread")
     say("time", f"{done.seconds:.1f} s, {done.seconds / done.alone_seconds:.2f} times its tiles alone (goal: 1.3)")
     say("seams", f"{done.seams:.1e} of the target's standard deviation at the most (goal: 1e-3)")
-    for count, seconds in done.workers.items():
-        ratio = done.workers[min(done.workers)] / seconds
-        say("workers", f"{count}: {seconds:.1f} s, {ratio:.2f} times as fast as {min(done.workers)}")
+    for count, (tiles, seconds) in done.workers.items():
+        fewest = min(done.workers)
+        faster, in_all = (done.workers[fewest][n] / (tiles, seconds)[n] for n in range(2))
+        beside = f"; {faster:.2f} and {in_all:.2f} times as fast as {fewest}" if count != fewest else ""
+        say("workers", f"{count}: {tiles:.1f} s for the tiles, {seconds:.1f} s in all{beside}")
 
 
 def _show(measured: SolverBenchmark) -> None:

@@ -51,7 +51,7 @@ class RunRow:
     seconds: float
     alone_seconds: float  # the sum of its tiles read, posed and solved one by one
     seams: float  # largest difference to other tiles, in standard deviations of the target
-    workers: dict[int, float]  # seconds for the tiles, with so many processes
+    workers: dict[int, tuple[float, float]]  # seconds for the tiles and for all, with so many processes
 
 
 def guide_and_truth(graph: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -174,7 +174,8 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: 
     workers = {}
     for count in worker_counts:
         tell(f"{side} x {side}: {count} workers")
-        workers[count] = upsample_files(guide, source, folder / "w.tif", model=model, workers=count).tile_seconds
+        report = upsample_files(guide, source, folder / "w.tif", model=model, workers=count)
+        workers[count] = report.tile_seconds, report.seconds
     return RunRow(side, len(numbers), seconds, alone, seams, workers)
 
 

@@ -31,7 +31,8 @@ def assemble(plan: Plan, parts: Parts, output: Path) -> None:
         path.write_bytes(tostring(_mosaic(plan, parts)))
     whole = parts.folder / "whole.tif"
     try:
-        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_NUM_THREADS="ALL_CPUS"):
+        # Threads compress, but must not read the mosaic, where they wait for each other: 9 s against 16 for 67 megapixels.
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_NUM_THREADS="1"):
             rasterio.shutil.copy(
                 mosaic,
                 whole,
@@ -42,6 +43,7 @@ def assemble(plan: Plan, parts: Parts, output: Path) -> None:
                 PREDICTOR="YES",
                 OVERVIEW_RESAMPLING="AVERAGE",
                 BIGTIFF="IF_SAFER",
+                NUM_THREADS="ALL_CPUS",
             )
         _check_complete(whole)
         _flush(whole)
