@@ -31,7 +31,7 @@ def assemble(plan: Plan, parts: Parts, output: Path) -> None:
         path.write_bytes(tostring(_mosaic(plan, parts)))
     whole = parts.folder / "whole.tif"
     try:
-        # Threads compress, but must not read the mosaic, where they wait for each other: 9 s against 16 for 67 megapixels.
+        # Threads compress, but do not read the mosaic, where they wait for each other: 9 s, not 16, for 67 megapixels.
         with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_NUM_THREADS="1"):
             rasterio.shutil.copy(
                 mosaic,
