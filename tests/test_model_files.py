@@ -36,6 +36,20 @@ class TestOwn:
         assert np.abs(targets[0] - targets[1]).max() <= within
         assert np.array_equal(targets[1], targets[2])
 
+    def test_numbers_too_large_for_half_precision_are_not_lost(self, tmp_path):
+        model = GraphSR(SMALL)
+        model.log_mu.data.fill_(1e6)
+        with pytest.raises(InputError, match="log_mu: holds numbers too large for half precision"):
+            model_files.save(model, tmp_path / "model.safetensors", half=True)
+        assert not list(tmp_path.iterdir())
+
+    def test_digest_tells_models_apart(self):
+        model = GraphSR(SMALL)
+        before = model.digest()
+        assert model.digest() == before
+        model.log_mu.data += 1e-3
+        assert model.digest() != before
+
     def test_has_the_rights_of_any_new_file(self, tmp_path):
         (tmp_path / "plain").touch()
         model_files.save(GraphSR(SMALL), tmp_path / "model.safetensors")

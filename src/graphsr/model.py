@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 from abc import abstractmethod
 from collections.abc import Callable
@@ -28,6 +29,14 @@ class Model(nn.Module):
     def bytes_per_pixel(self, channels: int) -> int:
         """The most memory a run takes, inputs included, for each target pixel and a source of so many channels."""
         return 160 + 48 * channels
+
+    def digest(self) -> str:
+        """A short word for all numbers in it: the same for the same, another for any other."""
+        found = hashlib.sha256()
+        for name, value in sorted(self.state_dict().items()):
+            found.update(name.encode())
+            found.update(value.detach().cpu().contiguous().numpy().tobytes())
+        return found.hexdigest()[:16]
 
     @property
     def locality(self) -> Locality | None:
@@ -189,16 +198,17 @@ class Colour(GraphModel):
 
 
 _WEIGHTS = resources.files("graphsr") / "weights"
+_SUFFIX = ".safetensors"
 _BY_NAME: dict[str, Callable[[], Model]] = {
     "colour": lambda: Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=3e-8),
     "bicubic": Bicubic,
 }
 
 
-def _bundled() -> dict[str, Path]:
-    """The models that came with the package, by name."""
-    with resources.as_file(_WEIGHTS) as folder:
-        return {file.stem: file for file in sorted(folder.glob("*.safetensors"))} if folder.is_dir() else {}
+def _bundled() -> list[str]:
+    """The names of the models that came with the package."""
+    files = (file.name for file in _WEIGHTS.iterdir()) if _WEIGHTS.is_dir() else ()
+    return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
 
 
 def models() -> list[str]:
@@ -217,7 +227,8 @@ def load(model: str | os.PathLike[str]) -> Model:
     if name in _BY_NAME:
         return _BY_NAME[name]().eval()
     if name in _bundled():
-        return model_files.read(_bundled()[name])
+        with resources.as_file(_WEIGHTS / f"{name}{_SUFFIX}") as path:
+            return model_files.read(path)
     from graphsr.baselines import METHODS, weights
 
     if (method := weights.load(name)) is not None:

@@ -34,15 +34,20 @@ def save(
     """Write a model with its architecture, so that the path is all one needs; `half` stores it in half the space."""
     path = Path(path)
     check_folder(path)
-    tensors = {name: _stored(value, half) for name, value in model.state_dict().items()}
+    tensors = {name: _stored(name, value, half) for name, value in model.state_dict().items()}
     metadata = {"format": _FORMAT, "architecture": json.dumps(asdict(model.architecture)), **(about or {})}
     with whole_file(path) as part:
         save_file(tensors, part, metadata)
 
 
-def _stored(value: torch.Tensor, half: bool) -> torch.Tensor:
+def _stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
     value = value.detach().cpu().contiguous()
-    return value.half() if half and value.dtype.is_floating_point else value
+    if not half or not value.dtype.is_floating_point:
+        return value
+    stored = value.half()
+    if not torch.isfinite(stored).all():
+        raise InputError(f"{name}: holds numbers too large for half precision (65504 at the most); store it in full")
+    return stored
 
 
 def read(path: str | os.PathLike[str]) -> GraphSR:
@@ -83,8 +88,9 @@ def _reference(path: Path) -> GraphSR:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged or foreign archive can raise nearly anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"model {path}: cannot be read as a checkpoint: {reason}") from error
+        raise InputError(
+            f"model {path}: cannot be read as a checkpoint: it is damaged, or holds more than tensors"
+        ) from error
     if isinstance(content, Mapping) and {"optimiser", "config"} <= content.keys():
         raise InputError(
             f"model {path}: is a training checkpoint; make a model of it: graphsr export {path} model.safetensors"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import threading
@@ -171,18 +170,9 @@ def _posed(plan: Plan, whole: Frame, model: Model, number: int) -> tile_solve.Pe
 @lru_cache(maxsize=2)
 def _model(name: str, weights: str) -> Model:
     model = load(name).eval()
-    if weights_of(model) != weights:
+    if model.digest() != weights:
         raise InputError(
             f"model {name}: has other weights here than where the run was begun; give every worker the same version of "
             "graphsr and the same file"
         )
     return model
-
-
-def weights_of(model: Model) -> str:
-    """A short word for all numbers in a model: the same for the same, another for any other."""
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(value.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]

@@ -140,7 +140,7 @@ def planned(
     return Plan(
         pair=pair,
         model=name,
-        weights=run.weights_of(model),
+        weights=model.digest(),
         settings=settings,
         side=tile,
         around=margin,
