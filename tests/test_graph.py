@@ -8,11 +8,19 @@ import pytest
 import torch
 
 from graphsr import Edges, InputError, affinity, energy
-from graphsr.graph import FLOOR
+from graphsr.graph import FLOOR, gradually_apart, ties
 
 
 def noise(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def test_ties_can_fall_with_a_power_of_the_difference():
+    features = noise(1, 3, 4, 5)
+    apart = gradually_apart(features, mu=0.1, power=1.5)
+    found = ties(apart, weight=0.7, floor=0.0).right[0, 2, 1]
+    squares = (features[0, :, 2, 1] - features[0, :, 2, 2]).square().mean()
+    assert float(found) == pytest.approx(0.7 * float(1 + squares / 0.01) ** -1.5, rel=1e-12)
 
 
 class TestAffinity:
@@ -46,9 +54,9 @@ class TestAffinity:
     def test_never_falls_below_the_floor(self, dtype):
         features = 1e6 * noise(1, 2, 6, 6).to(dtype)
         edges = affinity(features, 1e-3, weight=0.5)
-        for ties in (edges.down, edges.right):
-            assert ties.dtype == dtype
-            torch.testing.assert_close(ties, torch.full_like(ties, 0.5 * FLOOR))
+        for found in (edges.down, edges.right):
+            assert found.dtype == dtype
+            torch.testing.assert_close(found, torch.full_like(found, 0.5 * FLOOR))
 
     @pytest.mark.parametrize("axis", [-2, -1])
     def test_flips_with_the_features(self, axis):

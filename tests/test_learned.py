@@ -111,13 +111,13 @@ class TestChannels:
 
 
 def test_begins_at_the_colour_graph_where_the_features_say_nothing():
-    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.15, floor=1e-2, first_lambda=9e-4)
+    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.08, colour_power=1.75, floor=1e-2, first_lambda=9e-4)
     network = model(how)
     torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
     guide, source = images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
     with torch.no_grad():
         edges = network.run(guide, source)[1]
-        expected = Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=0.0).run(guide, source)[1]
+        expected = Colour(weight=9e-4, mu=0.08, power=1.75, floor=1e-2, prior_weight=0.0).run(guide, source)[1]
     # Colours that are far apart count as e^-10 at most, which is 0.45 % of the floor.
     torch.testing.assert_close(edges.down, expected.down, rtol=5e-3, atol=0)
     torch.testing.assert_close(edges.right, expected.right, rtol=5e-3, atol=0)

@@ -64,6 +64,12 @@ def squared_differences(features: torch.Tensor) -> Edges:
     return Edges(step.down.square().mean(1), step.right.square().mean(1))
 
 
+def gradually_apart(features: torch.Tensor, mu: float, power: float) -> Edges:
+    """power * log(1 + mean_c (f_p - f_q)^2 / mu^2): ties then fall with a power of the difference, and not abruptly."""
+    apart = squared_differences(features / mu)
+    return Edges(power * torch.log1p(apart.down), power * torch.log1p(apart.right))
+
+
 def ties(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
     """Edge weights from how far apart pixels are: weight * (floor + (1 - floor) * exp(-apart))."""
     if not isinstance(floor, Edges) and not 0.0 <= floor < 1.0:

@@ -12,7 +12,7 @@ from torch import nn
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
-from graphsr.graph import FLOOR, Edges, squared_differences, ties
+from graphsr.graph import FLOOR, Edges, gradually_apart, squared_differences, ties
 from graphsr.model import GraphModel, Posed, whole
 from graphsr.part import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
@@ -49,6 +49,7 @@ class Architecture:
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
     colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the network turns up or down; 0: none
+    colour_power: float = 0.0  # with which power of the difference ties of the colour graph fall; 0: as a Gaussian
     published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
@@ -191,7 +192,10 @@ class GraphSR(GraphModel):
         scale = 1e-6 + self.log_mu.exp().square()
         down, right = down.mean(1) / scale, right.mean(1) / scale
         if how.colour_mu > 0:
-            plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
+            if how.colour_power:
+                plain = gradually_apart(torch.cat([colours, interpolated], 1), how.colour_mu, how.colour_power)
+            else:
+                plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
             counts = _between(share)
             down = down + counts.down * plain.down.clamp_max(_FARTHEST)

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from graphsr.errors import InputError
-from graphsr.graph import Edges, affinity
+from graphsr.graph import Edges, gradually_apart, ties
 from graphsr.part import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import Scale, known_cells
@@ -161,12 +161,13 @@ class Bicubic(Model):
 class Colour(GraphModel):
     """The paper's variant without a network: the features are the guide's channels and the interpolated source.
 
-    Four numbers, fitted on validation pairs (docs/design.md, "The colour model").
+    Ties fall with a power of the difference instead of a Gaussian of it; five numbers, fitted on training pairs
+    (docs/design.md, "The colour model").
     """
 
-    def __init__(self, weight: float, mu: float, floor: float, prior_weight: float) -> None:
+    def __init__(self, weight: float, mu: float, power: float, floor: float, prior_weight: float) -> None:
         super().__init__()
-        self.weight, self.mu, self.floor, self.prior_weight = weight, mu, floor, prior_weight
+        self.weight, self.mu, self.power, self.floor, self.prior_weight = weight, mu, power, floor, prior_weight
 
     @property
     def locality(self) -> Locality:
@@ -186,7 +187,7 @@ class Colour(GraphModel):
         interpolated = interpolate_source(source, sampling, known_cells(source, confidence))
         features = torch.cat([scale.of_guide(guide), scale.of_source(interpolated)], 1)
         return Posed(
-            affinity(features, self.mu, weight=self.weight, floor=self.floor),
+            ties(gradually_apart(features, self.mu, self.power), weight=self.weight, floor=self.floor),
             source,
             sampling,
             rtol=part.rtol,
@@ -200,7 +201,7 @@ class Colour(GraphModel):
 _WEIGHTS = resources.files("graphsr") / "weights"
 _SUFFIX = ".safetensors"
 _BY_NAME: dict[str, Callable[[], Model]] = {
-    "colour": lambda: Colour(weight=9e-4, mu=0.15, floor=1e-2, prior_weight=3e-8),
+    "colour": lambda: Colour(weight=9e-4, mu=0.08, power=1.75, floor=2e-3, prior_weight=3e-8),
     "bicubic": Bicubic,
 }
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,7 +95,7 @@ def test_a_scheduler_that_is_lost_keeps_what_is_finished(expected, tmp_path, cap
             assert scheduler.poll() is None
             time.sleep(0.1)
         address = json.loads(contact.read_text())["address"]
-        with started("worker", address, "--nthreads", "1", "--death-timeout", "5", "--no-dashboard"):
+        with started("worker", address, "--nthreads", "1", "--no-dashboard"):
 
             def lose(done: int, total: int) -> None:
                 if done == 2:
@@ -136,6 +137,17 @@ def test_a_scheduler_that_is_not_there_is_named(expected, tmp_path, monkeypatch)
     with pytest.raises(InputError, match=r"--scheduler tcp://127.0.0.1:1: no Dask scheduler answers"):
         upsample_files(guide, source, tmp_path / "out.tif", model="colour", scheduler="tcp://127.0.0.1:1")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_scheduler_without_workers_is_told(expected, tmp_path, caplog):
+    guide, source, content = expected
+    out = tmp_path / "out.tif"
+    with LocalCluster(n_workers=0, threads_per_worker=1, processes=True, dashboard_address=":0") as empty:
+        join = threading.Timer(3.0, empty.scale, [1])
+        join.start()
+        upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=empty.scheduler_address)
+    assert f"{empty.scheduler_address}: no worker has joined it yet; waiting for one" in caplog.text
+    assert out.read_bytes() == content
 
 
 def test_lazy_arrays_run_there_too(cluster):

@@ -80,7 +80,7 @@ def border(graph: str, factor: int, weight: float, side: int = 384) -> BorderRow
     source = Sampling((side, side), (side // factor, side // factor))(truth)
     fitted = load("colour")
     assert isinstance(fitted, Colour)
-    model = Colour(weight, fitted.mu, fitted.floor, fitted.prior_weight)
+    model = Colour(weight, fitted.mu, fitted.power, fitted.floor, fitted.prior_weight)
     scale = Scale.of(guide, source, known_cells(source, None))
     whole = _from(model, guide, source, scale, factor, 0)
     worst = np.zeros(side)

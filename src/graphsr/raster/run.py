@@ -25,6 +25,7 @@ Progress = Callable[[int, int], None]  # tiles done, tiles in all
 # A task that was on a worker when it died is given to another; so often, as workers may be killed for their memory.
 _MOST_DEATHS = 10
 PATIENCE = "20s"  # for a scheduler to answer
+_log = logging.getLogger("graphsr")
 
 
 def measure(plan: Plan, model: Model) -> Frame:
@@ -126,6 +127,8 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 client = Client(scheduler if scheduler is not None else local, timeout=PATIENCE)
             except (OSError, ValueError, TimeoutError) as error:
                 raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error})") from error
+            if scheduler is not None and not client.scheduler_info()["workers"]:
+                _log.warning("%s: no worker has joined it yet; waiting for one", scheduler)
             with client, _without_tracebacks():
                 yield client
 
