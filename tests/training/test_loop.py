@@ -23,6 +23,7 @@ from graphsr.training.config import Config, Data, DataSet, Optimisation, Schedul
 from graphsr.training.export import export
 from graphsr.training.loop import Hardware, train
 from graphsr.training.optimiser import learning_rate
+from graphsr.training.standing import Standing
 from graphsr.training.stream import Batches
 
 
@@ -138,6 +139,30 @@ class TestLearning:
         with torch.no_grad():
             target = model(torch.rand(1, 3, 40, 48), torch.rand(1, 1, 10, 12))
         assert target.shape == (1, 1, 40, 48)
+
+
+class TestBeginningWithAModel:
+    def test_takes_its_numbers_and_its_architecture(self, unbroken, pairs, tmp_path):
+        path = tmp_path / "model.safetensors"
+        export(unbroken[1] / "best.ckpt", path)
+        model = model_files.read(path)
+        text = written(tmp_path / "more.toml", pairs).read_text()
+        data = text[text.index("[data]") :]
+        (tmp_path / "more.toml").write_text(f'start = "{path}"\n{data}')
+        config = read_config(str(tmp_path / "more.toml"))
+        assert config.model == model.architecture
+        assert Standing(config, tmp_path / "new").network.digest() == model.digest()
+        run(config, tmp_path / "new", stop_after=1)
+        assert Standing(config, tmp_path / "new").step == 1
+
+    def test_of_another_shape_is_refused(self, config, tmp_path):
+        with pytest.raises(InputError, match="start = 'default': another network than that to be trained; "):
+            run(replace(config, start="default"), tmp_path)
+
+    def test_without_a_network_is_refused(self, tmp_path):
+        (tmp_path / "more.toml").write_text("start = 'colour'\n[data]\nsets = [{kind='synthetic'}]\n")
+        with pytest.raises(InputError, match=r"more\.toml: start = 'colour' is no graph model with a network"):
+            read_config(str(tmp_path / "more.toml"))
 
 
 def test_two_processes_train_together(pairs, tmp_path):

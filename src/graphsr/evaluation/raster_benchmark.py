@@ -74,8 +74,9 @@ def guide_and_truth(graph: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
     return fine, coarse
 
 
-def border(graph: str, factor: int, weight: float, side: int = 384) -> BorderRow:
+def border(graph: str, factor: int, weight: float, side: int = 0) -> BorderRow:
     """Cut an image at two places, solve the parts in double precision, and see how far that is felt."""
+    side = side or max(384, 256 + 32 * factor)  # much wider than the halo
     guide, truth = guide_and_truth(graph, side)
     source = Sampling((side, side), (side // factor, side // factor))(truth)
     fitted = load("colour")

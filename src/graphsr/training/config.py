@@ -15,6 +15,7 @@ from graphsr.data.augmentation import Augmentation
 from graphsr.data.degradation import Degradation, Factors
 from graphsr.errors import InputError
 from graphsr.learned import Architecture, GraphSR
+from graphsr.model import load
 from graphsr.settings import build
 from graphsr.suggestion import suggestion
 from graphsr.training.loss import LOSSES
@@ -91,6 +92,7 @@ class Config:
     """Trains the graph model of [model], or the method of another that `method` names."""
 
     method: str = ""
+    start: str = ""  # begin with the numbers of this model, a name or a file; [model] may then be left out
     model: Architecture = field(default_factory=Architecture)
     diffusion: Diffusion = field(default_factory=Diffusion)
     pretrained: bool | str = True
@@ -121,8 +123,17 @@ def read_config(path: str) -> Config:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}") from error
     config = build(Config, content, path)
+    if config.start and not config.method and "model" not in content:
+        config = replace(config, model=_architecture_of(config.start, path))
     check(config, path)
     return config
+
+
+def _architecture_of(name: str, path: str) -> Architecture:
+    model = load(name)
+    if not isinstance(model, GraphSR):
+        raise InputError(f"{path}: start = {name!r} is no graph model with a network; 'default' is one")
+    return model.architecture
 
 
 def fixed_factor(config: Config) -> int | None:

@@ -12,9 +12,11 @@ from torch import nn
 from graphsr.baselines import METHODS
 from graphsr.baselines.dada import DADABaseline
 from graphsr.baselines.method import NetworkBaseline
+from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
 from graphsr.learned import Architecture, GraphSR
+from graphsr.model import load
 from graphsr.settings import build as from_table
 from graphsr.training.config import Config, fixed_factor
 
@@ -37,6 +39,27 @@ def build(config: Config, *, pretrained: bool | str = False) -> Trainable:
     elif isinstance(pretrained, str):
         raise InputError(f"{config.method} has no encoder to load ImageNet weights into: leave `pretrained` out")
     return rival
+
+
+def begun(config: Config) -> Trainable:
+    """The network of a new run: with ImageNet weights, or the numbers of another model, as the configuration says."""
+    if not config.start:
+        return build(config, pretrained=config.pretrained)
+    network = build(config)
+    name = config.start
+    if config.method:
+        name = f"{called_with(METHODS[config.method], fixed_factor(config))}:{name}"
+    numbers = load(name).state_dict()
+    own = network.state_dict()
+    other = sorted({key for key in own.keys() | numbers.keys() if _shape(own, key) != _shape(numbers, key)})
+    if other:
+        raise InputError(f"start = {config.start!r}: another network than that to be trained; {other[0]} differs")
+    network.load_state_dict(numbers)
+    return network
+
+
+def _shape(state: dict[str, torch.Tensor], key: str) -> tuple[int, ...] | None:
+    return tuple(state[key].shape) if key in state else None
 
 
 def to_judge(config: Config) -> Trainable:

@@ -30,7 +30,7 @@ class Standing:
         earlier = checkpoints.read(self.last) if self.last.exists() else None
         if earlier is not None:
             _same_network(config, earlier, self.last)
-        self.network = networks.build(config, pretrained=config.pretrained if earlier is None else False)
+        self.network = networks.begun(config) if earlier is None else networks.build(config)
         self.network.to(memory_format=networks.layout(self.network))  # type: ignore[call-overload]
         self.optimiser = optimiser(self.network, config.optimisation)
         self.mean = RunningMean(self.network, config.optimisation.average)
