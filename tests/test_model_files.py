@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import graphsr
 from graphsr import model_files
 from graphsr.errors import InputError
 from graphsr.learned import Architecture, GraphSR
+from graphsr.model import Colour
 from graphsr.published_interpolation import interpolate_published
 
 SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), guess=True, hints=True)
@@ -49,6 +51,10 @@ class TestOwn:
         assert model.digest() == before
         model.log_mu.data += 1e-3
         assert model.digest() != before
+        others = [GraphSR(replace(SMALL, floor=0.02)), graphsr.load("colour"), graphsr.load("bicubic")]
+        others.append(Colour(weight=9e-4, mu=0.07, power=1.75, floor=2e-3, prior_weight=3e-8))
+        assert len({other.digest() for other in [*others, model]}) == 5
+        assert graphsr.load("colour").digest() == graphsr.load("colour").train().digest()
 
     def test_has_the_rights_of_any_new_file(self, tmp_path):
         (tmp_path / "plain").touch()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from graphsr.errors import GraphSRError, InputError
+from graphsr.errors import GraphSRError, InputError, out_of_memory
 from graphsr.io.registry import is_image
 from graphsr.pair_files import Choices, FileReport, PairFiles, upsample_pair
 
@@ -109,8 +109,9 @@ def attempt(name: str, files: PairFiles, choices: Choices) -> Outcome:
         report = upsample_pair(files, choices, remarks.append)
     except GraphSRError as error:
         return Outcome(name, error=str(error), remarks=tuple(remarks))
-    except MemoryError:
-        return Outcome(name, error="not enough memory", remarks=tuple(remarks))
+    except Exception as error:  # whatever it is, the other pairs should not pay for it
+        wrong = "not enough memory" if out_of_memory(error) else f"{type(error).__name__}: {error}"
+        return Outcome(name, error=wrong, remarks=tuple(remarks))
     return Outcome(name, report, remarks=tuple(remarks))
 
 

@@ -16,3 +16,8 @@ class ConvergenceError(GraphSRError, RuntimeError):
 def missing_extra(what: str, extra: str) -> InputError:
     """What to raise where a package that only an extra installs is not there; `what` names who needs it."""
     return InputError(f"{what}: pip install -e '.[{extra}]' in the clone of graphsr")
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out; torch has no type of its own for that."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))

@@ -7,7 +7,7 @@ import hashlib
 import os
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ class Model(nn.Module):
         return 160 + 48 * channels
 
     def digest(self) -> str:
-        """A short word for all numbers in it: the same for the same, another for any other."""
-        found = hashlib.sha256()
+        """A short word for what it is and all numbers in it: the same for the same, another for any other."""
+        plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name != "training"}
+        simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple)) or is_dataclass(v)}
+        found = hashlib.sha256(f"{type(self).__name__} {sorted(simple.items())}".encode())
         for name, value in sorted(self.state_dict().items()):
             found.update(name.encode())
             found.update(value.detach().cpu().contiguous().numpy().tobytes())

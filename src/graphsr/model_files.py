@@ -34,20 +34,21 @@ def save(
     """Write a model with its architecture, so that the path is all one needs; `half` stores it in half the space."""
     path = Path(path)
     check_folder(path)
-    tensors = {name: _stored(name, value, half) for name, value in model.state_dict().items()}
+    tensors = {name: stored(name, value, half) for name, value in model.state_dict().items()}
     metadata = {"format": _FORMAT, "architecture": json.dumps(asdict(model.architecture)), **(about or {})}
     with whole_file(path) as part:
         save_file(tensors, part, metadata)
 
 
-def _stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
+def stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
+    """A tensor as files hold it."""
     value = value.detach().cpu().contiguous()
     if not half or not value.dtype.is_floating_point:
         return value
-    stored = value.half()
-    if not torch.isfinite(stored).all():
+    short = value.half()
+    if not torch.isfinite(short).all():
         raise InputError(f"{name}: holds numbers too large for half precision (65504 at the most); store it in full")
-    return stored
+    return short
 
 
 def read(path: str | os.PathLike[str]) -> GraphSR:

@@ -133,3 +133,22 @@ def test_a_pair_that_kills_its_process_costs_itself_only(folders, monkeypatch) -
     outcomes = {outcome.name: outcome.error for outcome in batches.run(batch, Choices("colour"), jobs=2)}
     assert outcomes["cellar"].startswith("its process died")
     assert outcomes["attic"] == outcomes["kitchen"] == ""
+
+
+def test_whatever_befalls_one_pair_the_others_are_done(folders, monkeypatch) -> None:
+    guides, sources, out = folders
+    out.mkdir()
+    plain = batches.upsample_pair
+
+    def unlucky(files, choices, note):
+        if files.source.stem == "attic":
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+        if files.source.stem == "cellar":
+            raise KeyError("something nobody thought of")
+        return plain(files, choices, note)
+
+    monkeypatch.setattr(batches, "upsample_pair", unlucky)
+    outcomes = {each.name: each for each in batches.run(batches.matched(guides, sources, out), Choices("colour"), 1)}
+    assert outcomes["attic"].error == "not enough memory"
+    assert outcomes["cellar"].error == "KeyError: 'something nobody thought of'"
+    assert outcomes["kitchen"].report is not None

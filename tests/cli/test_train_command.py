@@ -54,7 +54,7 @@ def test_what_it_trained_is_exported_with_a_word_how_to_use_it(run: Run, config:
         (("msg-net", "--factor", 3), "msg-net is trained for one factor, 2, 4, 8, 16, but factors are 3 to 3"),
         (("fdsr", "--precision", "many"), "precision 'many'"),
         (("fdsr", "--data", "nowhere"), "nowhere"),
-        (("fdrs",), "presets are"),
+        (("fdrs",), "did you mean fdsr"),
     ],
 )
 def test_mistakes_are_named(run: Run, tmp_path: Path, arguments: tuple[object, ...], says: str) -> None:

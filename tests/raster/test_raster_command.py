@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import rasterio
 import tifffile
 from click.testing import CliRunner
 from made_rasters import averages, pair_of_files, picture, relief, write
+from rasterio.errors import NotGeoreferencedWarning
 from rasterio.rio.main import main_group
 from rasterio.transform import Affine, from_origin
 
@@ -98,7 +100,7 @@ class TestTheFile:
         assert f"{guide}, 150 x 120, 3 bands" in text
         assert f"{source}, 20 x 15, 2 bands, uint16" in text
         assert "8 x 8" in text
-        assert "6 of about 64 pixels, 101 read around each" in text
+        assert "6 of about 64 pixels, 206 read around each" in text
         assert "megapixels a second" in text
 
     def test_bands_can_be_chosen(self, command, tmp_path):
@@ -146,6 +148,23 @@ class TestWhereTheSourceLies:
         valid = np.zeros((120, 150), bool)
         valid[16:96, :56] = True
         assert (np.isfinite(target) == valid).all()
+
+
+def test_bands_of_different_types_come_out_in_one_that_holds_both(command, tmp_path):
+    guide, _ = pair_of_files(tmp_path, source_size=(15, 19), dtype="float32")
+    write(tmp_path / "small.tif", relief((15, 19)).clip(0, 255).astype(np.uint8), from_origin(5e5, 4e6, 80, 80))
+    both = tmp_path / "both.vrt"
+    band = (
+        '<VRTRasterBand dataType="{}" band="{}"><SimpleSource><SourceFilename relativeToVRT="1">{}</SourceFilename>'
+        "<SourceBand>1</SourceBand></SimpleSource></VRTRasterBand>"
+    )
+    both.write_text(
+        '<VRTDataset rasterXSize="19" rasterYSize="15"><GeoTransform>500000, 80, 0, 4000000, 0, -80</GeoTransform>'
+        + band.format("Byte", 1, "small.tif") + band.format("Float32", 2, "source.tif") + "</VRTDataset>"
+    )  # fmt: skip
+    with result_of(command, guide, both, tmp_path / "out.tif") as out:
+        assert out.dtypes == ("float32", "float32")
+        assert np.isfinite(out.read()[:, :, :152]).all()
 
 
 class TestHoles:
@@ -204,6 +223,12 @@ class TestHoles:
             assert out.read(1)[~hole].min() > 50
         assert hole[32:56, 40:72].all()
         assert hole.sum() == 24 * 32
+
+    def test_a_nodata_value_that_the_type_cannot_hold_is_refused(self, command, tmp_path):
+        guide, source = self.holed(tmp_path, dtype="float32")
+        code, _, err = command(guide, source, "-o", tmp_path / "out.tif", *COLOUR, "--nodata", 1e40)
+        assert code == 2
+        assert "nodata 1e+40 does not fit float32" in err
 
     def test_nan_in_a_guide_needs_a_nodata_value_too(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path, source_size=(15, 19), guide_type="float32")
@@ -277,6 +302,15 @@ class TestMistakes:
     def test_a_source_finer_than_the_guide_is_refused(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path)
         assert "swapped" in self.complaint(command, tmp_path, source, guide, "-o", tmp_path / "o.tif")
+
+    def test_files_that_do_not_say_where_they_lie_are_refused(self, command, tmp_path):
+        guide, source = pair_of_files(tmp_path)
+        values = relief((15, 20)).astype(np.uint16)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotGeoreferencedWarning)
+            write(source, values, Affine.identity(), crs=None)
+        err = self.complaint(command, tmp_path, guide, source, "-o", tmp_path / "o.tif")
+        assert f"{source}: does not say where it lies" in err
 
     @pytest.mark.parametrize("option", ["--band", "--guide-band"])
     def test_a_band_that_is_not_there_is_named(self, command, tmp_path, option):

@@ -90,7 +90,12 @@ def test_resume_without_anything_to_resume_begins(pair, tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"tile": 60}, "--tile"), ({"exact": True}, "--exact or --fill"), ({"model": "bicubic"}, "model")],
+    [
+        ({"tile": 60}, "--tile"),
+        ({"exact": True}, "--exact or --fill"),
+        ({"model": "bicubic"}, "model"),
+        ({"nodata": -9999.0}, "--nodata"),
+    ],
 )
 def test_a_run_with_other_settings_is_not_continued(stopped, pair, change, says):
     with pytest.raises(InputError, match=f"was begun with another .*{says}"):

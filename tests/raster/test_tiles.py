@@ -16,7 +16,7 @@ from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tile_solve import locality_of
 from graphsr.raster.tiles import cut, decay_length, default_side, halo
 
-COLOUR = Locality(weight=9e-4, floor=1e-2)
+COLOUR = Locality(weight=9e-4, floor=2e-3)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -49,9 +49,9 @@ def test_tiles_meet_where_source_pixels_meet():
 
 
 def test_the_halo_grows_with_the_root_of_the_factor_and_of_the_contrast():
-    assert decay_length(8.0, COLOUR) == pytest.approx((8 / 0.04) ** 0.5, rel=1e-3)
+    assert decay_length(8.0, COLOUR) == pytest.approx((8 / 0.008) ** 0.5, rel=1e-3)
     assert decay_length(32.0, COLOUR) == pytest.approx(2 * decay_length(8.0, COLOUR), rel=2e-2)
-    sharp = Locality(weight=9e-4, floor=1e-4)
+    sharp = Locality(weight=9e-4, floor=2e-5)
     assert decay_length(8.0, sharp) == pytest.approx(10 * decay_length(8.0, COLOUR), rel=1e-2)
 
 
@@ -66,8 +66,8 @@ def test_a_prior_shortens_it_and_predicted_floors_count_as_the_middle_one():
 def test_a_network_adds_its_reach_to_the_halo():
     grid = Grid.edge_to_edge((800, 800), (100, 100))
     alone = halo(grid, COLOUR)[0]
-    assert alone == 101
-    assert halo(grid, Locality(256, 32, 9e-4, 1e-2))[0] == alone + 256
+    assert alone == 206
+    assert halo(grid, Locality(256, 32, 9e-4, 2e-3))[0] == alone + 256
 
 
 def test_the_default_tile_shrinks_with_the_memory_a_pixel_takes():

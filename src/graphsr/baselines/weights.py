@@ -17,6 +17,7 @@ from graphsr.baselines.method import NetworkBaseline
 from graphsr.errors import InputError
 from graphsr.io.atomic import check_folder, whole_file
 from graphsr.model import Model
+from graphsr.model_files import stored
 
 FORMAT = "graphsr weights 1"
 # What a file may wrap its state dict in, and what its names may begin with.
@@ -66,9 +67,7 @@ def save(
     """Write a network's weights with the name of its method (and factor) inside, so that no other takes them."""
     check_folder(path)
     called = called_with(METHODS[method], model.factor)
-    tensors = {name: value.detach().cpu().contiguous() for name, value in model.network.state_dict().items()}
-    if half:
-        tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
+    tensors = {name: stored(name, value, half) for name, value in model.network.state_dict().items()}
     with whole_file(path) as part:
         save_file(tensors, part, {"format": FORMAT, "method": called, **(about or {})})
 
@@ -102,7 +101,8 @@ def _fill(network: nn.Module, path: Path, asked: str) -> None:
     state = read(path)
     owner = _owner_inside(path)
     if owner not in (asked, None):
-        raise InputError(f"weights {path}: are of {owner}, not of {asked}; say {owner}:{path}")
+        say = f"; say {owner}:{path}" if find(owner)[0] else f"; say {path} alone"
+        raise InputError(f"weights {path}: are of {owner}, not of {asked}{say}")
     expected, found = _shapes(network.state_dict()), _shapes(state)
     if expected != found:
         differ = min(set(expected.items()) ^ set(found.items()))[0]
@@ -144,6 +144,8 @@ def _owner_inside(path: Path) -> str | None:
         return None
     with safe_open(path, "pt") as file:
         about = file.metadata() or {}
+    if "architecture" in about:
+        return "graphsr.GraphSR, the graph model"
     return about.get("method") if about.get("format") == FORMAT else None
 
 

@@ -76,23 +76,26 @@ def working(on: str) -> Iterator[None]:
 def telling(first: str, *, every: float = _LINE_EVERY) -> Iterator[Callable[[str], None]]:
     """A line that says what is being done; yields what changes it.
 
-    Without a terminal (in a log file) it is a line at once, and then one every so many seconds.
+    Without a terminal (in a log file) it is a line whenever what stands before the colon changes, or so many seconds
+    have passed.
     """
     if not messages.is_terminal:
-        yield _sentences(every)
+        tell = _sentences(every)
+        tell(first)
+        yield tell
         return
     with messages.status(first) as status:
         yield lambda sentence: status.update(escape(sentence))
 
 
 def _sentences(every: float) -> Callable[[str], None]:
-    last = -every
+    last, subject = -every, ""
 
     def tell(sentence: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= every:
-            last = now
+        nonlocal last, subject
+        now, about = time.monotonic(), sentence.partition(":")[0]
+        if now - last >= every or about != subject:
+            last, subject = now, about
             messages.print(sentence, markup=False, soft_wrap=True)
 
     return tell

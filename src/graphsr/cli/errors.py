@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from graphsr.cli.console import complain
-from graphsr.errors import GraphSRError
+from graphsr.errors import GraphSRError, out_of_memory
 
 MISTAKE = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -23,7 +23,9 @@ class ReportingGroup(TyperGroup):
         except GraphSRError as error:
             complain(str(error))
             raise typer.Exit(MISTAKE) from error
-        except MemoryError as error:
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
             complain("not enough memory for images of this size; work on a part of them, or on a larger machine")
             raise typer.Exit(MISTAKE) from error
         except KeyboardInterrupt as error:

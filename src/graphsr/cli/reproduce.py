@@ -64,6 +64,8 @@ def reproduce(
     from graphsr.reproduction import reproduce as run
     from graphsr.reproduction.report import write
 
+    if data is None and not sets and experiment != "timing":
+        note("without --data, rendered scenes are measured on")
     with telling("reading") as tell:
         plan = Plan(
             output, data, budget, _words(sets), _numbers("--factors", factors), _words(methods), tuple(weights),

@@ -18,6 +18,7 @@ from graphsr.data.degradation import average
 from graphsr.data.pair import Pair, Pairs
 from graphsr.data.staircase import undo_staircase
 from graphsr.errors import InputError
+from graphsr.suggestion import suggestion
 
 PATCH = 256
 _INSET = 6
@@ -73,7 +74,7 @@ PROTOCOLS = {
 
 def protocol(name: str) -> Protocol:
     if name not in PROTOCOLS:
-        raise InputError(f"protocol {name!r}: unknown; use one of {', '.join(PROTOCOLS)}")
+        raise InputError(f"protocol {name!r}: unknown; {suggestion(name, PROTOCOLS)}")
     return PROTOCOLS[name]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ def open_pair(
     """The pair, if the two fit together. Bands are counted from 1; default all that are not masks."""
     fine, coarse = dataset(os.fspath(guide)), dataset(os.fspath(source))
     for each in (fine, coarse):
+        _check_placed(each)
         _check_upright(each)
     _check_crs(fine, coarse)
     a, b = fine.transform, coarse.transform
@@ -71,7 +73,7 @@ def open_pair(
     if min(step) <= 0:
         raise InputError(
             f"{coarse.name}: runs the other way than {fine.name} (one is flipped); bring it to the usual order: "
-            f"rio warp {coarse.name} upright.tif --dst-crs {_crs_name(coarse)}"
+            f"rio warp {quote(coarse.name)} upright.tif --dst-crs {_crs_name(coarse)}"
         )
     pair = RasterPair(
         _absolute(fine.name),
@@ -180,7 +182,7 @@ def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None
     masked = has_mask(path, bands)
     try:
         with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
-            values = opened.read(list(bands), window=window_of(box), masked=masked)
+            values = _values(opened, bands, box, masked)
     except rasterio.errors.RasterioIOError as error:
         _forget(path)
         raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
@@ -195,9 +197,30 @@ def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None
     if np.nanmax(np.abs(floats), initial=0.0) > _LARGEST:
         raise InputError(
             f"{path}: holds numbers beyond {_LARGEST:.0e}; if they mark missing pixels, declare them: "
-            f"rio edit-info {path} --nodata VALUE"
+            f"rio edit-info {quote(path)} --nodata VALUE"
         )
     return floats
+
+
+def _values(opened: Any, bands: Sequence[int], box: Box, masked: bool) -> np.ndarray:
+    """(K, h, w) in one type."""
+    window, kind = window_of(box), common_type(opened, bands)
+    if all(opened.dtypes[band - 1] == kind for band in bands):
+        return opened.read(list(bands), window=window, masked=masked)
+    return np.ma.stack([opened.read(band, window=window, masked=masked).astype(kind) for band in bands])
+
+
+def common_type(opened: Any, bands: Sequence[int]) -> np.dtype[Any]:
+    """Of bands that may each have their own."""
+    return np.dtype(np.result_type(*(opened.dtypes[band - 1] for band in bands)))
+
+
+def _check_placed(opened: Any) -> None:
+    if opened.transform == require_rasterio().Affine.identity():
+        raise InputError(
+            f"{opened.name}: does not say where it lies (no geotransform); two images of the same view are for "
+            "graphsr upsample"
+        )
 
 
 def _check_upright(opened: Any) -> None:
@@ -205,16 +228,17 @@ def _check_upright(opened: Any) -> None:
     if abs(place.b) > _SKEW * abs(place.a) or abs(place.d) > _SKEW * abs(place.e):
         raise InputError(
             f"{opened.name}: its grid is rotated; bring it upright first: "
-            f"rio warp {opened.name} upright.tif --dst-crs {_crs_name(opened)}"
+            f"rio warp {quote(opened.name)} upright.tif --dst-crs {_crs_name(opened)}"
         )
 
 
 def _check_crs(fine: Any, coarse: Any) -> None:
     if fine.crs and coarse.crs and fine.crs != coarse.crs:
         stem, suffix = os.path.splitext(os.path.basename(coarse.name))
+        warped = quote(f"{stem}_warped{suffix}")
         raise InputError(
             f"{coarse.name}: is in {_crs_name(coarse)}, but {fine.name} in {_crs_name(fine)}; bring it there first: "
-            f"rio warp {coarse.name} {stem}_warped{suffix} --dst-crs {_crs_name(fine)} --resampling bilinear"
+            f"rio warp {quote(coarse.name)} {warped} --dst-crs {_crs_name(fine)} --resampling bilinear"
         )
 
 

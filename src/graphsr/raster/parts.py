@@ -79,7 +79,7 @@ class Parts:
     def check_same(self, plan: Plan) -> None:
         """Refuses to go on with a folder whose run was another one."""
         then, now = self._described(), json.loads(json.dumps(_described(plan)))
-        different = [name for name in now if then.get(name) != now[name]]
+        different = [name for name in sorted(now, key=lambda name: name != "nodata") if then.get(name) != now[name]]
         if different:
             raise InputError(
                 f"{self.folder}: was begun with another {_in_words(different[0])}; run it as it was begun, or remove "
@@ -191,7 +191,7 @@ def as_stored(values: np.ndarray, dtype: np.dtype[Any], nodata: float | None) ->
 def _beside(nodata: float, dtype: np.dtype[Any]) -> Any:
     """The value next to nodata that is not nodata."""
     if dtype.kind == "f":
-        return np.nextafter(dtype.type(nodata), dtype.type(0 if nodata else 1))
+        return dtype.type(nodata * (1 - 1e-6) if nodata else 1e-30)  # further than GDAL takes for the same
     return dtype.type(nodata + 1 if nodata < np.iinfo(dtype).max else nodata - 1)
 
 
@@ -208,6 +208,7 @@ def _in_words(name: str) -> str:
         "weights": "model (its weights differ)",
         "pair": "pair of files or bands",
         "settings": "choice of --exact or --fill",
+        "nodata": "--nodata",
         "side": "--tile",
         "around": "--halo",
     }

@@ -16,7 +16,7 @@ from graphsr.io.atomic import check_folder
 from graphsr.model import Model, load, models
 from graphsr.raster import run
 from graphsr.raster.cog import assemble
-from graphsr.raster.files import RasterPair, dataset, has_mask, open_pair
+from graphsr.raster.files import RasterPair, common_type, dataset, has_mask, open_pair
 from graphsr.raster.frame import Frame
 from graphsr.raster.parts import Parts, Plan
 from graphsr.raster.tile_solve import Settings, locality_of
@@ -108,7 +108,7 @@ def prepared(plan: Plan, model: Model, output: Path, *, resume: bool = False) ->
             whole = run.measure(plan, model)
             _check_nodata(plan, whole)
             parts.keep_frame(whole)
-    except InputError:
+    except Exception:
         if not resume:
             parts.remove()  # nothing is lost, and the next try should not be told of it
         raise
@@ -131,7 +131,7 @@ def planned(
         tile = default_side(pair.grid, margin, model.bytes_per_pixel(len(pair.source_bands)), settings.exact)
     if tile < 1 or min(margin) < 0:
         raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {tile} with {min(margin)}")
-    stored = np.dtype(np.result_type(*(dataset(pair.source_path).dtypes[band - 1] for band in pair.source_bands)))
+    stored = common_type(dataset(pair.source_path), pair.source_bands)
     if stored.name not in _STORABLE:
         raise InputError(f"{pair.source_path}: holds {stored}; one of {', '.join(_STORABLE)} is needed")
     name = os.fspath(name)
@@ -154,7 +154,12 @@ def _nodata(pair: RasterPair, dtype: np.dtype, wanted: float | None) -> float | 
     """The value of pixels without one: as asked for, as in the source, or NaN in floats."""
     value = dataset(pair.source_path).nodatavals[pair.source_bands[0] - 1] if wanted is None else wanted
     if dtype.kind == "f":
-        return float("nan") if value is None else float(value)
+        value = float("nan") if value is None else float(value)
+        with np.errstate(over="ignore"):
+            stored = float(dtype.type(value))
+        if np.isinf(stored) and np.isfinite(value):
+            raise InputError(f"nodata {value:g} does not fit {dtype}, the source's type; choose another by --nodata")
+        return stored
     limits = np.iinfo(dtype)
     fits = value is not None and float(value).is_integer() and limits.min <= value <= limits.max
     if wanted is not None and not fits:

@@ -75,7 +75,6 @@ def find_sets(plan: Plan) -> tuple[list[FoundSet], list[str]]:
         else:
             missing.append(one)
     if not found and not plan.sets:
-        plan.tell("no data sets to measure on, so rendered scenes are used; --data names a folder of data sets")
         found.append(FoundSet(_BY_NAME["synthetic"], Path()))
     return found, missing
 

@@ -18,6 +18,7 @@ from graphsr import model_files
 from graphsr.baselines import METHODS
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
+from graphsr.learned import GraphSR
 from graphsr.model import Model, load
 from graphsr.reproduction.contenders import EXTRACTORS, METHODS_AND_MODELS, PAPER_PRESET, Contender
 from graphsr.reproduction.plan import Plan
@@ -69,7 +70,8 @@ class Workshop:
         if who.name == "default":
             return _bundled()
         if not who.preset:
-            return Promise(_NONE_NEEDED, f"{who.name} {graphsr.__version__}", lambda: load(who.name))
+            model = load(who.name)
+            return Promise(_NONE_NEEDED, f"{model.digest()} {graphsr.__version__}", lambda: model)
         file = self._file(who, on, factor)
         if file is not None:
             key = _hash(file.read_bytes())
@@ -169,7 +171,12 @@ def _given(text: str) -> _GivenFile:
 def _read(who: Contender, factor: int, file: Path) -> Model:
     if who.name in METHODS:
         return load(f"{called_with(METHODS[who.name], factor if who.factors else None)}:{file}")
-    return load(file)
+    model = load(file)
+    expected = _without_data(who, factor).model.extractor
+    if not isinstance(model, GraphSR) or model.architecture.extractor != expected:
+        found = model.architecture.extractor if isinstance(model, GraphSR) else "no graph model"
+        raise InputError(f"--weights {who.name}:{file}: holds {found}, but {who.name} is made of {expected}")
+    return model
 
 
 def _origin(file: Path) -> str:

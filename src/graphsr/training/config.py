@@ -117,9 +117,7 @@ def read_config(path: str) -> Config:
         text = preset.read_text() if path in presets() else Path(path).read_text()
         content = tomllib.loads(text)
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file, and no preset of this name; presets are {', '.join(presets())}"
-        ) from None
+        raise InputError(f"{path}: no such file, and no preset of this name; {suggestion(path, presets())}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}") from error
     config = build(Config, content, path)
@@ -169,9 +167,14 @@ def check(config: Config, path: str) -> None:
         raise InputError(f"{path}: optimisation.loss must be one of {', '.join(LOSSES)}, not {how.loss!r}")
     if not config.data.sets:
         raise InputError(f"{path}: data.sets is empty; name at least one data set")
-    for name in ("steps", "batch", "learning_rate", "loss_times"):
-        if getattr(how, name) <= 0:
-            raise InputError(f"{path}: optimisation.{name} must be positive, not {getattr(how, name)}")
+    for name in ("steps", "batch", "learning_rate", "encoder_learning_rate", "loss_times"):
+        value = getattr(how, name)
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"{path}: optimisation.{name} must be positive, not {value}")
+    if min(config.schedule.warm_up, config.schedule.every, config.schedule.end) < 0:
+        raise InputError(f"{path}: schedule: warm_up, every and end must be 0 or more")
+    if config.start and isinstance(config.pretrained, str):
+        raise InputError(f"{path}: start and a file as `pretrained` exclude each other: both say what to begin with")
     if how.clip < 0 or not 0 <= how.average < 1 or not 0 < how.rtol < 1:
         raise InputError(
             f"{path}: optimisation.clip must be 0 or more, average from 0 to below 1, rtol between 0 and 1; not "

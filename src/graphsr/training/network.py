@@ -48,8 +48,11 @@ def begun(config: Config) -> Trainable:
     network = build(config)
     name = config.start
     if config.method:
-        name = f"{called_with(METHODS[config.method], fixed_factor(config))}:{name}"
-    numbers = load(name).state_dict()
+        name = f"{called_with(METHODS[config.method], fixed_factor(config))}:{name.rpartition(':')[2]}"
+    try:
+        numbers = load(name).state_dict()
+    except InputError as error:
+        raise InputError(f"start = {config.start!r}: {error}") from error
     own = network.state_dict()
     other = sorted({key for key in own.keys() | numbers.keys() if _shape(own, key) != _shape(numbers, key)})
     if other:
