@@ -21,8 +21,8 @@ FORMS = {
     "guess": replace(SMALL, offsets=False),
     "offsets": replace(SMALL, guess=False),
     "all": SMALL,
-    "refined colours": replace(SMALL, colour_mu=0.15),
-    "bundled": replace(SMALL, guess=False, colour_mu=0.15, floors=True, floor=1e-2),
+    "refined colours": replace(SMALL, colour_mu=0.08),
+    "bundled": replace(SMALL, guess=False, colour_mu=0.08, floors=True, floor=1e-2),
 }
 
 
@@ -124,7 +124,7 @@ def test_begins_at_the_colour_graph_where_the_features_say_nothing():
 
 
 def test_the_network_can_tie_what_colours_cut():
-    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.15, floor=1e-2, first_lambda=9e-4)
+    how = replace(SMALL, guess=False, offsets=False, colour_mu=0.08, floor=1e-2, first_lambda=9e-4)
     network = model(how)
     torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
     network.feature_extractor.segmentation_head[0].bias.data[-1] = -10.0  # colours count for nothing

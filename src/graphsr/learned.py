@@ -49,7 +49,7 @@ class Architecture:
     offsets: bool = False  # predict the offsets o too: slanted surfaces are not piecewise constant
     hints: bool = False  # tell the network the factor and which source pixels are known
     colour_mu: float = 0.0  # the mu of the colour graph to begin from, which the network turns up or down; 0: none
-    colour_power: float = 0.0  # with which power of the difference ties of the colour graph fall; 0: as a Gaussian
+    colour_power: float = 1.25  # with which power of the difference (squared) ties of that colour graph fall
     published: bool = False  # guide scaling and interpolation of the reference implementation, for its checkpoints
 
     @property
@@ -84,6 +84,10 @@ class GraphSR(GraphModel):
             )
         if not (architecture.first_lambda > 0 and architecture.first_mu > 0):
             raise InputError("GraphSR: first_lambda and first_mu must be positive")
+        if not 0 <= architecture.floor < 1 or architecture.colour_mu < 0 or not architecture.colour_power > 0:
+            raise InputError(
+                "GraphSR: floor must lie in [0, 1), colour_mu must not be negative, colour_power be positive"
+            )
         if architecture.floors and not 0 < architecture.floor * math.exp(_MOST_FLOOR_TURN) < 1:
             raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {architecture.floor}")
         self.architecture = architecture
@@ -192,10 +196,7 @@ class GraphSR(GraphModel):
         scale = 1e-6 + self.log_mu.exp().square()
         down, right = down.mean(1) / scale, right.mean(1) / scale
         if how.colour_mu > 0:
-            if how.colour_power:
-                plain = gradually_apart(torch.cat([colours, interpolated], 1), how.colour_mu, how.colour_power)
-            else:
-                plain = squared_differences(torch.cat([colours, interpolated], 1) / how.colour_mu)
+            plain = gradually_apart(torch.cat([colours, interpolated], 1), how.colour_mu, how.colour_power)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
             counts = _between(share)
             down = down + counts.down * plain.down.clamp_max(_FARTHEST)

@@ -60,6 +60,10 @@ def test_what_is_written_is_what_is_read(tmp_path):
         (SYNTHETIC + "[factors]\nleast = 4\nmost = 300", r"data\.size must be at least 600 at x300"),
         (SYNTHETIC + "[validation]\nfactors = [1]\nsets = [{kind='synthetic'}]", "factors above 1"),
         (SYNTHETIC + "[model]\nfirst_mu = 0", r"config\.toml: \[model\]: GraphSR: first_lambda and first_mu must"),
+        (SYNTHETIC + "[model]\nfloor = 2.0", "floor must lie in"),
+        (SYNTHETIC + "[optimisation]\nlearning_rate = nan", "learning_rate must be positive"),
+        (SYNTHETIC + "[schedule]\nwarm_up = -5", "warm_up, every and end must be 0 or more"),
+        ("start = 'default'\npretrained = 'a.pth'\n" + SYNTHETIC, "exclude each other"),
         ("model = 3", "expected a table"),
         ("method = 'fdrs'\n" + SYNTHETIC, "method 'fdrs': no method is called so; did you mean fdsr"),
         ("method = 'pixtransform'\n" + SYNTHETIC, "method 'pixtransform': is not trained in advance"),
@@ -86,8 +90,8 @@ def test_mistakes_are_named(tmp_path, text, says):
 
 
 def test_a_name_that_is_neither_file_nor_preset_is_told_the_presets():
-    with pytest.raises(InputError, match=r"presets are .*bundled"):
-        read_config("bundeld")
+    with pytest.raises(InputError, match=r"no preset of this name; known are .*bundled"):
+        read_config("nothing like it")
 
 
 def test_every_learned_method_has_a_preset_of_its_name():
