@@ -106,7 +106,7 @@ class GraphSR(GraphModel):
     def bytes_per_pixel(self, channels: int) -> int:
         # Channels go through the network one by one if they are large, and only what it says is kept of them all.
         # Measured with the bundled model; wider decoders take more.
-        return super().bytes_per_pixel(channels) + 540 + 100 * channels
+        return super().bytes_per_pixel(channels) + 360 + 120 * channels
 
     def forward(
         self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None

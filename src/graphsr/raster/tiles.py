@@ -18,6 +18,7 @@ _CELLS = 2
 _TILE_BYTES = 2.0e9
 _LARGEST_TILE = 2048
 _SMALLEST_TILE = 256
+_TILE_STEP = 128
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def default_side(grid: Grid, around: tuple[int, int], bytes_per_pixel: int, exac
     if grid.size[0] * grid.size[1] * bytes_per_pixel <= _TILE_BYTES and max(grid.size) <= _LARGEST_TILE:
         return max(grid.size)  # in one piece
     window = math.sqrt(_TILE_BYTES / bytes_per_pixel)
-    side = int(window - 2 * max(around)) // _SMALLEST_TILE * _SMALLEST_TILE
+    side = int(window - 2 * max(around)) // _TILE_STEP * _TILE_STEP
     return min(max(side, _SMALLEST_TILE), _LARGEST_TILE)
 
 
