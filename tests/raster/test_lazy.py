@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dask.array as da
+import numba
 import numpy as np
 import pytest
 import xarray as xr
@@ -123,3 +124,14 @@ def test_what_does_not_fit_is_refused(change, says):
 def test_plain_arrays_of_the_wrong_shape_are_refused():
     with pytest.raises(InputError, match=r"guide: must hold real numbers as \(H, W\) or \(bands, H, W\)"):
         graphsr.raster.upsample(np.zeros((2, 3, 4, 5)), SOURCE)
+
+
+def test_the_threads_of_the_caller_are_left_as_they_were():
+    lazy = graphsr.raster.upsample(picture((64, 64)), relief((8, 8)), model="colour", tile=32)
+    before = numba.get_num_threads()
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    try:
+        lazy.compute(scheduler="sync")
+        assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
+    finally:
+        numba.set_num_threads(before)

@@ -141,10 +141,14 @@ def _tile(
 ) -> np.ndarray:
     import numba
 
-    numba.set_num_threads(1)  # Dask is what shares out the cores
     box = whole.needed(tile.cells)
     values = _placed(source, at, box)
-    return solved(tile_solve.pose(tile, _floats(guide), values, grid, whole, _loaded(model), settings))
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)  # Dask is what shares out the cores
+    try:
+        return solved(tile_solve.pose(tile, _floats(guide), values, grid, whole, _loaded(model), settings))
+    finally:
+        numba.set_num_threads(threads)  # this may be the user's own thread
 
 
 def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:
