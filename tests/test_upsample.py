@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -13,6 +12,7 @@ import torch
 import graphsr
 from graphsr import InputError, Sampling
 from graphsr.data.synthetic import scene
+from graphsr.threads import on_threads
 
 SIZE, SOURCE_SIZE = (24, 30), (6, 5)
 
@@ -20,10 +20,8 @@ SIZE, SOURCE_SIZE = (24, 30), (6, 5)
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Such small images take milliseconds on one thread, also when other programs want the cores."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+    with on_threads(1):
+        yield
 
 
 def a_guide(size=SIZE, channels=3, seed=0):

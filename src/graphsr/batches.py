@@ -118,12 +118,10 @@ def attempt(name: str, files: PairFiles, choices: Choices) -> Outcome:
 def _prepare_process() -> None:
     import logging
 
-    import numba
-    import torch
+    from graphsr.threads import use_threads
 
     logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # as in this one, see graphsr.cli
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
+    use_threads(1)
 
 
 def _by_name(place: str | os.PathLike[str]) -> dict[str, list[Path]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-import numba
 import pytest
 import torch
 from networks_to_test import FIXED, Build, unsettle
@@ -13,17 +12,14 @@ from networks_to_test import FIXED, Build, unsettle
 from graphsr.baselines import METHODS
 from graphsr.baselines.dada import DADABaseline
 from graphsr.baselines.method import NetworkBaseline
+from graphsr.threads import on_threads
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    before = numba.get_num_threads(), torch.get_num_threads()
-    numba.set_num_threads(1)
-    torch.set_num_threads(1)
     torch.manual_seed(0)
-    yield
-    numba.set_num_threads(before[0])
-    torch.set_num_threads(before[1])
+    with on_threads(1):
+        yield
 
 
 @pytest.fixture(scope="module")

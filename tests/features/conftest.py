@@ -7,16 +7,15 @@ import pytest
 import torch
 
 from graphsr import features
+from graphsr.threads import on_threads
 
 Build = Callable[[str], features.Extractor]
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with on_threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,14 @@ import dask.array as da
 import numba
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 from made_rasters import picture, relief
 
 import graphsr
 from graphsr import InputError
 from graphsr.model import Bicubic
+from graphsr.threads import on_threads
 
 GUIDE, SOURCE = picture((96, 128)), relief((12, 16), bands=2)
 
@@ -128,10 +130,7 @@ def test_plain_arrays_of_the_wrong_shape_are_refused():
 
 def test_the_threads_of_the_caller_are_left_as_they_were():
     lazy = graphsr.raster.upsample(picture((64, 64)), relief((8, 8)), model="colour", tile=32)
-    before = numba.get_num_threads()
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-    try:
+    most = numba.config.NUMBA_NUM_THREADS
+    with on_threads(most):
         lazy.compute(scheduler="sync")
-        assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
-    finally:
-        numba.set_num_threads(before)
+        assert (numba.get_num_threads(), torch.get_num_threads()) == (most, most)

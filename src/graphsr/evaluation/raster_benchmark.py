@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 import numpy as np
 import torch
 
@@ -17,13 +16,14 @@ from graphsr.model import Colour, load
 from graphsr.part import Part
 from graphsr.raster.files import open_pair, require_rasterio
 from graphsr.raster.grid import Grid
-from graphsr.raster.run import do_tile, use_one_thread
+from graphsr.raster.run import do_tile
 from graphsr.raster.tile_solve import Settings
 from graphsr.raster.tiles import halo
 from graphsr.raster.upsampling import planned, prepared, upsample_files
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_cells
 from graphsr.solver import solve
+from graphsr.threads import on_threads
 
 Tell = Callable[[str], None]
 # A difference counts as felt above the first; the second shows how steep the fall is.
@@ -142,13 +142,8 @@ def _bytes(image: np.ndarray) -> np.ndarray:
 
 def measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str = "colour") -> RunRow:
     """One thread throughout, so that the run and its tiles alone are alike."""
-    threads = torch.get_num_threads(), numba.get_num_threads()
-    use_one_thread()
-    try:
+    with on_threads(1):
         return _measure_run(folder, side, worker_counts, tell, model)
-    finally:
-        torch.set_num_threads(threads[0])
-        numba.set_num_threads(threads[1])
 
 
 def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str) -> RunRow:

@@ -10,8 +10,9 @@ import torch
 from graphsr.errors import ConvergenceError
 from graphsr.evaluation.published_recipe import Recipe, Values, direct_solve
 from graphsr.evaluation.solver_problems import MU, Pair, SolverProblem, make_problem
-from graphsr.evaluation.stopwatch import best_seconds, on_threads
+from graphsr.evaluation.stopwatch import best_seconds
 from graphsr.solver import solve, solve_with_report
+from graphsr.threads import on_threads
 
 DEFAULT_RTOL = 1e-4
 LARGEST_RTOL = 0.5

@@ -10,9 +10,10 @@ import torch
 
 from graphsr.evaluation.solver_comparison import DEFAULT_RTOL, run_solve
 from graphsr.evaluation.solver_problems import MU, Pair, SolverProblem, make_problem
-from graphsr.evaluation.stopwatch import best_seconds, on_threads
+from graphsr.evaluation.stopwatch import best_seconds
 from graphsr.graph import Edges
 from graphsr.solver import solve
+from graphsr.threads import on_threads
 
 # A graph like that of the colour model.
 COLOUR_MU = 0.3

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-import numba
-import torch
+from collections.abc import Callable
 
 
 def best_seconds(repeats: int, *contenders: Callable[[], object]) -> list[float]:
@@ -19,16 +15,3 @@ def best_seconds(repeats: int, *contenders: Callable[[], object]) -> list[float]
             run()
             best[i] = min(best[i], time.perf_counter() - began)
     return best
-
-
-@contextmanager
-def on_threads(count: int) -> Iterator[None]:
-    """Numba's kernels and torch's operations on `count` threads."""
-    before = numba.get_num_threads(), torch.get_num_threads()
-    numba.set_num_threads(count)
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before[0])
-        torch.set_num_threads(before[1])

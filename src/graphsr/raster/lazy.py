@@ -17,6 +17,7 @@ from graphsr.raster.grid import Box, Grid
 from graphsr.raster.run import solved
 from graphsr.raster.tile_solve import Settings, locality_of
 from graphsr.raster.tiles import Tile, cut, default_side, halo
+from graphsr.threads import on_threads
 
 
 def upsample(
@@ -139,16 +140,10 @@ def _tile(
     model: Model | str,
     settings: Settings,
 ) -> np.ndarray:
-    import numba
-
     box = whole.needed(tile.cells)
     values = _placed(source, at, box)
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)  # Dask is what shares out the cores
-    try:
+    with on_threads(1):  # Dask is what shares out the cores
         return solved(tile_solve.pose(tile, _floats(guide), values, grid, whole, _loaded(model), settings))
-    finally:
-        numba.set_num_threads(threads)  # this may be the user's own thread
 
 
 def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:

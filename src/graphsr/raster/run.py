@@ -20,6 +20,7 @@ from graphsr.model import Model, load
 from graphsr.raster import tile_solve
 from graphsr.raster.frame import Frame, Names, frame, pieces, samples, summary
 from graphsr.raster.parts import Parts, Plan, plan_of
+from graphsr.threads import use_threads
 
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 # A task that was on a worker when it died is given to another; so often, as workers may be killed for their memory.
@@ -90,15 +91,8 @@ def do_tile(folder: str, number: int) -> None:
     """The task of a worker: one thread, so that the pixels are the same bits wherever and how often it runs."""
     plan, whole = plan_of(folder)
     model = _model(plan.model, plan.weights)
-    use_one_thread()
+    use_threads(1)
     Parts(Path(folder)).keep_tile(number, solved(_posed(plan, whole, model, number)), plan)
-
-
-def use_one_thread() -> None:
-    import numba
-
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
 
 
 @contextmanager

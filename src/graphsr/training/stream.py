@@ -14,6 +14,7 @@ from graphsr.data import Pair, PairList, open_pairs
 from graphsr.data.augmentation import draw_patch
 from graphsr.data.degradation import degrade
 from graphsr.errors import GraphSRError, InputError
+from graphsr.threads import use_threads
 from graphsr.training.config import Config, DataSet
 
 
@@ -87,11 +88,8 @@ def _calm(_: int) -> None:
     """A worker that took every core would starve the training it works for; Ctrl-C is for the training to hear."""
     import signal
 
-    import numba
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
+    use_threads(1)
 
 
 def loader(batches: Batches, workers: int) -> DataLoader:
