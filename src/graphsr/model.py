@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from abc import abstractmethod
@@ -21,6 +20,7 @@ from graphsr.part import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import Scale, known_cells
 from graphsr.solver import SolveReport, solve_with_report
+from graphsr.suggestion import suggestion
 
 
 class Model(nn.Module):
@@ -227,17 +227,17 @@ def load(model: str | os.PathLike[str]) -> Model:
     from graphsr import model_files
 
     name = os.fspath(model)
-    if name in _BY_NAME:
-        return _BY_NAME[name]().eval()
-    if name in _bundled():
-        with resources.as_file(_WEIGHTS / f"{name}{_SUFFIX}") as path:
+    called = name.lower()
+    if called in _BY_NAME:
+        return _BY_NAME[called]().eval()
+    if called in _bundled():
+        with resources.as_file(_WEIGHTS / f"{called}{_SUFFIX}") as path:
             return model_files.read(path)
     from graphsr.baselines import METHODS, weights
 
     if (method := weights.load(name)) is not None:
         return method
-    if Path(name).suffix or Path(name).exists():
+    if name and (Path(name).suffix or Path(name).exists()):
         return model_files.read(name)
-    near = difflib.get_close_matches(name, {*models(), *METHODS}, n=2)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(models())}"
+    hint = suggestion(called, [*models(), *(one for one in METHODS if one not in models())])
     raise InputError(f"model {name!r}: no model of this name; {hint}")

@@ -61,7 +61,9 @@ def read(path: str | os.PathLike[str]) -> GraphSR:
 
 
 def about(path: str | os.PathLike[str]) -> dict[str, str]:
-    """What is written about a model in its file, beside the tensors."""
+    """What is written about a model in its file, beside the tensors; nothing in files of others."""
+    if Path(path).suffix != ".safetensors":
+        return {}
     try:
         with safe_open(path, "pt") as file:
             return dict(file.metadata() or {})

@@ -52,7 +52,8 @@ def upsample(
                 uses all its channels, the learned models the first three
     source      (h, w) or (h, w, K), any real dtype; NaN = missing. H/h and W/w need be neither integer nor equal
     model       "default", "colour", another name of graphsr.models(), a path, or a loaded model
-    confidence  (h, w), 0 = missing; default 1 where the source is known
+    confidence  (h, w), 0 = missing; default 1 where the source is known. Methods that cannot weigh it take it for known
+                or missing (docs/baselines.md)
     exact       let the target average back to the source exactly instead of up to the confidence
     """
     began = time.perf_counter()

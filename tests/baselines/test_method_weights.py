@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 import graphsr
 from graphsr import InputError
 from graphsr.baselines import METHODS
-from graphsr.baselines.weights import skeleton
+from graphsr.baselines.weights import save, skeleton
 
 LEARNED = [(method, factor) for method in METHODS.values() if method.learned for factor in method.factors or (None,)]
 
@@ -105,10 +105,33 @@ class TestMistakes:
         with pytest.raises(InputError, match=f"its weights do not come with the package; say '{example}'"):
             graphsr.load(name)
 
-    @pytest.mark.parametrize("name", ["msg-net", "msg-net:a.pth", "msg-net-x3:a.pth"])
-    def test_weights_for_one_factor_need_to_say_which(self, name):
-        with pytest.raises(InputError, match=r"for one factor; .*msg-net-x2, msg-net-x4, msg-net-x8"):
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [("msg-net", "for one factor"), ("msg-net:a.pth", "for one factor"), ("msg-net-x3:a.pth", "not exist at x3")],
+    )
+    def test_weights_for_one_factor_need_to_say_which(self, name, why):
+        with pytest.raises(InputError, match=rf"{why}; say one of msg-net-x2:FILE, msg-net-x4:FILE, msg-net-x8:FILE"):
             graphsr.load(name)
+
+    @pytest.mark.parametrize(("name", "form"), [("dkn", r"\.pth"), ("msg-net-x8", r"\.caffemodel"), ("pmbanet-x4", "")])
+    def test_what_a_file_may_be_is_said(self, name, form):
+        with pytest.raises(InputError, match=rf"where FILE is .*{form}.*of ours \(\.safetensors\)"):
+            graphsr.load(name)
+
+    def test_weights_that_say_their_factor_are_refused_at_another(self, tmp_path):
+        path = tmp_path / "a.safetensors"
+        save(METHODS["fdsr"].build(None), "fdsr", path, about={"factors": "x4"})
+        model = graphsr.load(f"fdsr:{path}")
+        guide, source = np.zeros((16, 16, 3), np.uint8), np.eye(4)
+        assert graphsr.upsample(guide, source, model=model).target.shape == (16, 16)
+        with pytest.raises(InputError, match="weights are for x4, but the pair is x8 by x8"):
+            graphsr.upsample(guide, source[:2, :2], model=model)
+        with pytest.raises(InputError, match=r"a\.safetensors: are for x4, not for x8"):
+            graphsr.load(f"fdsr-x8:{path}")
+
+    def test_weights_can_be_bound_to_a_factor_by_name(self, fdsr):
+        assert graphsr.load(f"fdsr-x8:{fdsr[1]}").factor == 8
+        assert graphsr.load(f"fdsr:{fdsr[1]}").factor is None
 
     def test_a_method_without_weights_takes_none(self):
         with pytest.raises(InputError, match="guided-filter takes no weights"):
@@ -117,11 +140,21 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("typed", "meant"),
         [("guided-filtr", "guided-filter"), ("joint-bilatral", "joint-bilateral"), ("pmbnet", "pmbanet"),
-         ("dknn:a.pth", "dkn"), ("msgnet-x8:a.pth", "msg-net")],
+         ("dknn:a.pth", "dkn"), ("msgnet-x8:a.pth", "msg-net"), ("Guided-Filtr", "guided-filter")],
     )  # fmt: skip
     def test_an_unknown_name_suggests_the_nearest(self, typed, meant):
         with pytest.raises(InputError, match=f"{typed}.*did you mean .*{meant}"):
             graphsr.load(typed)
+
+    def test_an_unknown_name_with_nothing_near_it_is_told_all(self):
+        with pytest.raises(InputError, match=r"no model of this name; known are default, .*bicubic.*dkn"):
+            graphsr.load("gf")
+        with pytest.raises(InputError, match="model '': no model of this name"):
+            graphsr.load("")
+
+    @pytest.mark.parametrize("typed", ["Colour", "BICUBIC", "Guided-Filter"])
+    def test_capitals_do_not_matter(self, typed):
+        assert type(graphsr.load(typed)) is type(graphsr.load(typed.lower()))
 
 
 class TestRegistry:

@@ -25,7 +25,7 @@ _LEAST_DIAGONAL = 1e-5
 
 
 class BilateralSolver(Baseline):
-    """Smooths the interpolated source with the confidence 1 in known source pixels and 0 in missing ones.
+    """Smooths the interpolated source. A pixel has the confidence of its source pixel: 1, or what was given.
 
     spatial_cells   side of a vertex in the image, in source pixels
     luma, chroma    its sides in colour, of 255; a guide of one channel is luma alone
@@ -41,14 +41,14 @@ class BilateralSolver(Baseline):
         self.spatial_cells, self.luma, self.chroma, self.smoothness = spatial_cells, luma, chroma, smoothness
 
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
-        confidence = interpolate(known.to(guide.dtype), size=guide.shape[-2:], mode="nearest-exact")
+        confidence = interpolate(trust, size=guide.shape[-2:], mode="nearest-exact")
         target = torch.empty_like(interpolated)
         for image in range(guide.shape[0]):
             grid = build_grid(self.coordinates(guide[image], (source.shape[-2], source.shape[-1])))
-            values, trust = (plane[image, 0].double().cpu().numpy().ravel() for plane in (interpolated, confidence))
-            values = grid.solve(values, trust, self.smoothness)
+            values, trusted = (plane[image, 0].double().cpu().numpy().ravel() for plane in (interpolated, confidence))
+            values = grid.solve(values, trusted, self.smoothness)
             target[image, 0] = torch.from_numpy(values.reshape(guide.shape[-2:]))
         return target
 

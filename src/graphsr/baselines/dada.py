@@ -79,7 +79,8 @@ class DADABaseline(NetworkBaseline):
         unit = torch.where(flat, torch.ones_like(spread), spread)
         return torch.zeros_like(unit), unit if self.depth_std is None else torch.full_like(unit, self.depth_std)
 
-    def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, known: Tensor) -> Tensor:
+    def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, trust: Tensor) -> Tensor:
+        known = trust > 0
         mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
         least = source.amin((1, 2, 3), keepdim=True)
         lift = torch.where(least <= LEAST, LEAST - least.clamp_max(0), torch.zeros_like(least))
@@ -93,7 +94,7 @@ class DADABaseline(NetworkBaseline):
         return advance(start, edges, source, known, before + tracked) - lift
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        return self.estimate(guide, source, interpolated, torch.ones_like(source, dtype=torch.bool))
+        return self.estimate(guide, source, interpolated, torch.ones_like(source))
 
 
 METHOD = Method(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from graphsr.errors import InputError
 
@@ -33,6 +33,23 @@ def known_convention(name: str) -> str:
     if name not in CONVENTIONS:
         raise InputError(f"convention {name!r}: use one of {', '.join(CONVENTIONS)}")
     return name
+
+
+class DeformableFilter(nn.Module):
+    """guide (B, C, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W).
+
+    Either kernel says what its image knows about the taps: weights (B, 9, H, W) in 0..1 and offsets (B, 18, H, W).
+    """
+
+    def __init__(self, guide: nn.Module, source: nn.Module, convention: str) -> None:
+        super().__init__()
+        self.convention = known_convention(convention)
+        self.ImageKernel, self.DepthKernel = guide, source
+
+    def forward(self, guide: Tensor, interpolated: Tensor) -> Tensor:
+        guide_weights, guide_offsets = self.ImageKernel(guide)
+        weights, offsets = self.DepthKernel(interpolated)
+        return filter_residual(interpolated, weights * guide_weights, offsets * guide_offsets, self.convention)
 
 
 def filter_residual(depth: Tensor, weights: Tensor, offsets: Tensor, convention: str) -> Tensor:

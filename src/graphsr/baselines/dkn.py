@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.deformable import TAPS, filter_residual, known_convention
+from graphsr.baselines.deformable import TAPS, DeformableFilter
 from graphsr.baselines.method import Method, NetworkBaseline, three_channels
 
 # All convolutions together see 25 pixels to the left and above, 24 to the right and below.
@@ -46,19 +46,11 @@ class Kernel(nn.Module):
         return torch.sigmoid(self.conv_weight(x)), self.conv_offset(x)
 
 
-class DKN(nn.Module):
+class DKN(DeformableFilter):
     """guide (B, 3, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W)."""
 
     def __init__(self, convention: str = "legacy") -> None:
-        super().__init__()
-        self.convention = known_convention(convention)
-        self.ImageKernel = Kernel(3)
-        self.DepthKernel = Kernel(1)
-
-    def forward(self, guide: Tensor, interpolated: Tensor) -> Tensor:
-        guide_weights, guide_offsets = self.ImageKernel(guide)
-        weights, offsets = self.DepthKernel(interpolated)
-        return filter_residual(interpolated, weights * guide_weights, offsets * guide_offsets, self.convention)
+        super().__init__(Kernel(3), Kernel(1), convention)
 
 
 class DKNBaseline(NetworkBaseline):

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.deformable import TAPS, filter_residual, known_convention
+from graphsr.baselines.deformable import TAPS, DeformableFilter
 from graphsr.baselines.method import Method, NetworkBaseline, three_channels
 from graphsr.features.fdsr import LUMA
 
@@ -47,19 +47,11 @@ class FastKernel(nn.Module):
         return torch.sigmoid(weights), F.pixel_shuffle(self.conv_offset(x), BLOCK)
 
 
-class FDKN(nn.Module):
+class FDKN(DeformableFilter):
     """grey guide (B, 1, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W); sides by 4."""
 
     def __init__(self, convention: str = "legacy") -> None:
-        super().__init__()
-        self.convention = known_convention(convention)
-        self.ImageKernel = FastKernel()
-        self.DepthKernel = FastKernel()
-
-    def forward(self, guide: Tensor, interpolated: Tensor) -> Tensor:
-        guide_weights, guide_offsets = self.ImageKernel(guide)
-        weights, offsets = self.DepthKernel(interpolated)
-        return filter_residual(interpolated, weights * guide_weights, offsets * guide_offsets, self.convention)
+        super().__init__(FastKernel(), FastKernel(), convention)
 
 
 class FDKNBaseline(NetworkBaseline):
@@ -68,7 +60,7 @@ class FDKNBaseline(NetworkBaseline):
     multiple = BLOCK
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        # The published weights of the channels are those of luma in the order blue, green, red.
+        # Ordinary luma of red, green and blue; the published code has the same for blue, green and red.
         luma = guide.new_tensor(LUMA).view(1, 3, 1, 1)
         return self.network((three_channels(guide) * luma).sum(1, keepdim=True), interpolated)
 

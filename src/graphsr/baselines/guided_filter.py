@@ -22,7 +22,7 @@ class GuidedFilter(Baseline):
         self.radius_cells, self.eps = radius_cells, eps
 
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
         vertical, horizontal = (
             max(1, round(self.radius_cells * pixels / cells))

@@ -17,8 +17,8 @@ class JointBilateral(Baseline):
     """Weights exp(-d^2 / 2 sigma_d^2) exp(-c^2 / 2 sigma_r^2): d the distance in source pixels between a target pixel
     and a source pixel's centre, c the Euclidean distance between the guide (in 0..1) at both places.
 
-    Where a centre lies between guide pixels, as with even factors, they are interpolated. Missing source pixels have
-    no weight; a pixel with none but missing ones around it keeps the interpolated source.
+    Where a centre lies between guide pixels, as with even factors, they are interpolated. Weights are multiplied by
+    the confidence; a pixel with none but missing source pixels around it keeps the interpolated source.
     """
 
     def __init__(self, sigma_d: float = 0.4, sigma_r: float = 0.2) -> None:
@@ -28,13 +28,14 @@ class JointBilateral(Baseline):
         self.sigma_d, self.sigma_r = sigma_d, sigma_r
 
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
         height, width = source.shape[-2:]
         # Without antialiasing this is the guide at the centres of the source pixels.
         centres = interpolate(guide, size=(height, width), mode="bilinear", align_corners=False)
         rows, columns = (_positions(guide.shape[dim], source.shape[dim], guide) for dim in (-2, -1))
 
+        log_trust = trust.log()
         # Exponents are kept relative to the largest so far: colours unlike all around would make every weight 0.
         largest = torch.full_like(interpolated, torch.finfo(guide.dtype).min)
         total, weights = torch.zeros_like(interpolated), torch.zeros_like(interpolated)
@@ -45,7 +46,7 @@ class JointBilateral(Baseline):
             i, j = i.clamp(0, height - 1)[:, None], j.clamp(0, width - 1)
             contrast = (guide - centres[..., i, j]).square().sum(1, keepdim=True)
             exponent = -distance / (2 * self.sigma_d**2) - contrast / (2 * self.sigma_r**2)
-            exponent = exponent.masked_fill(~(inside & known[..., i, j]), -torch.inf)
+            exponent = (exponent + log_trust[..., i, j]).masked_fill(~inside, -torch.inf)
             before, largest = largest, torch.maximum(largest, exponent)
             fade, weight = (before - largest).exp(), (exponent - largest).exp()
             total = fade * total + weight * source[..., i, j]

@@ -15,7 +15,7 @@ from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges
 from graphsr.model import Model
 from graphsr.sampling import fill_holes, interpolate_source
-from graphsr.scaling import known_cells
+from graphsr.scaling import known_cells, nonzero
 from graphsr.solver import SolveReport
 
 
@@ -30,6 +30,9 @@ class Method:
     build: Callable[[int | None], Model]
     learned: bool = False  # needs weights, which do not come with the package
     factors: tuple[int, ...] = ()  # those it exists for; empty: any
+    published_as: str = "a state dict of its authors (.pth)"  # its weights; "": not in a form that can be read
+    # The names that published weights have for those of ours, at a factor, where they are others.
+    foreign_names: Callable[[int], dict[str, str]] | None = None
 
 
 class Baseline(Model):
@@ -50,36 +53,41 @@ class Baseline(Model):
         exact: bool = False,
     ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
         if exact:
-            raise InputError(f"{type(self).__name__} cannot be exact; use a graph model such as 'colour'")
+            raise InputError("this method cannot be exact; use a graph model such as 'colour'")
         known = known_cells(source, confidence)
+        trust = known.to(source.dtype) if confidence is None else torch.where(known, confidence, 0.0)
         batch, channels = source.shape[:2]
         size = (guide.shape[-2], guide.shape[-1])
         filled = fill_holes(torch.nan_to_num(source), known).flatten(0, 1).unsqueeze(1)
-        seen = known.expand_as(source).flatten(0, 1).unsqueeze(1)
         low, unit = self.scale(filled)
-        scaled = (filled - low) / unit
+        scaled = (filled - low) / nonzero(unit)
         colours = unit_range(guide).repeat_interleave(channels, 0)
-        target = self.estimate(colours, scaled, interpolate_source(scaled, size), seen)
+        target = self.estimate(colours, scaled, interpolate_source(scaled, size), trust.flatten(0, 1).unsqueeze(1))
         return (target * unit + low).reshape(batch, channels, *size), None, None
 
     def scale(self, source: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What is subtracted from the source (B, 1, h, w) and what it is divided by, (B, 1, 1, 1): to 0..1 here."""
+        """What is subtracted from the source (B, 1, h, w) and what it is divided by, (B, 1, 1, 1): to 0..1 here.
+
+        Divided by 0, it is left at 0, and so is the target: a flat source has no scale.
+        """
         low, high = source.amin((-2, -1), keepdim=True), source.amax((-2, -1), keepdim=True)
-        return low, torch.where(high > low, high - low, torch.ones_like(high))
+        return low, high - low
 
     @abstractmethod
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
-        """guide (B, C, H, W) in 0..1; source (B, 1, h, w) scaled, holes filled; interpolated (B, 1, H, W); known
-        (B, 1, h, w) -> target (B, 1, H, W), scaled."""
+        """guide (B, C, H, W) in 0..1; source (B, 1, h, w) scaled, holes filled; interpolated (B, 1, H, W); trust
+        (B, 1, h, w), 0 in holes and the confidence, or 1, elsewhere -> target (B, 1, H, W), scaled."""
 
 
 class NetworkBaseline(Baseline):
-    """A learned method. Inputs are padded to what its strides need and the result is cropped."""
+    """A learned method. Inputs are padded to what its strides need and the result is cropped.
 
-    multiple: ClassVar[int] = 1  # of the target's sides
-    factors: ClassVar[tuple[int, ...]] = ()
+    `factor` is the only one that the weights are for; None: any.
+    """
+
+    multiple: int = 1  # of the target's sides
     layout: ClassVar[torch.memory_format] = torch.channels_last  # of tensors in training; whichever is faster on a CPU
 
     def __init__(self, network: nn.Module, factor: int | None = None) -> None:
@@ -92,16 +100,13 @@ class NetworkBaseline(Baseline):
         return [(1.0, list(self.parameters()))]
 
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
         height, width = guide.shape[-2:]
         if self.factor is not None:
             found = height / source.shape[-2], width / source.shape[-1]
             if found != (self.factor, self.factor):
-                raise InputError(
-                    f"{type(self).__name__}: these weights are for x{self.factor}, but the pair is "
-                    f"x{found[0]:g} by x{found[1]:g}"
-                )
+                raise InputError(f"the weights are for x{self.factor}, but the pair is x{found[0]:g} by x{found[1]:g}")
         target = self.predict(
             pad_to_multiple(guide, self.multiple),
             pad_to_multiple(source, max(1, self.multiple // (self.factor or self.multiple))),
@@ -114,14 +119,31 @@ class NetworkBaseline(Baseline):
         """As `estimate`, with sides divisible by `multiple`."""
 
 
+# Of images of 8, 10, 12, 14 and 16 bits: most cameras and satellites do not fill the 16 that their files have.
+_WHITE = tuple(2.0**bits - 1 for bits in (8, 10, 12, 14, 16))
+
+
 def unit_range(guide: torch.Tensor) -> torch.Tensor:
-    """A guide (B, C, H, W) in 0..1: whole numbers divided by 255 or 65535, other ranges stretched."""
+    """A guide (B, C, H, W) in 0..1: whole numbers by the number of bits that holds them, other ranges stretched."""
     largest, least = float(guide.max()), float(guide.min())
     if least >= 0 and largest <= 1:
         return guide
-    if least >= 0 and largest <= 65535 and bool((guide == guide.round()).all()):
-        return guide / (255.0 if largest <= 255 else 65535.0)
+    if least >= 0 and largest <= _WHITE[-1] and bool((guide == guide.round()).all()):
+        return guide / next(white for white in _WHITE if largest <= white)
     return (guide - least) / max(largest - least, 1e-30)
+
+
+def for_one_factor(
+    name: str, factors: tuple[int, ...], build: Callable[[int], NetworkBaseline]
+) -> Callable[[int | None], NetworkBaseline]:
+    """`Method.build` of a network that is another one at every factor."""
+
+    def built(factor: int | None) -> NetworkBaseline:
+        if factor is None:
+            raise InputError(f"{name}: needs a factor, one of {', '.join(map(str, factors))}")
+        return build(factor)
+
+    return built
 
 
 def three_channels(guide: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """MSG-Net (Hui et al. 2016): the high frequencies of the source, enlarged step by step beside those of the guide.
 
 Names are ours, since the layers of the published Caffe files are called 'conv1-Y' and the like: `CAFFE_LAYERS` tells
-which is which. The PReLU slopes of a unit are those of the Caffe layer applied to the output of its convolution.
+which is which, and those files can be read (caffe.py).
 
 From a source of h pixels the network makes factor * h - 1, not factor * h. It is run on the guide without its last
 row and column, and there the target is the enlarged low-pass part alone. The paper does not say what it did; the
@@ -10,13 +10,11 @@ other pixels stay as the published weights make them.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor, three_channels
 from graphsr.errors import InputError
 
 # Each level doubles the side.
@@ -113,10 +111,19 @@ def _caffe_layers(factor: int) -> dict[str, str]:
 CAFFE_LAYERS = {factor: _caffe_layers(factor) for factor in LEVELS}
 
 
+def caffe_names(factor: int) -> dict[str, str]:
+    """From the names that caffe.py gives the numbers of a published file to those of our network."""
+    names: dict[str, str] = {}
+    for module, layer in CAFFE_LAYERS[factor].items():
+        convolution = module if module == "out" else f"{module}.convolution"
+        names |= {f"{layer}.{part}": f"{convolution}.{part}" for part in ("weight", "bias")}
+        if module != "out":
+            names[f"{layer}.slope"] = f"{module}.slope.weight"
+    return names
+
+
 class MSGNetBaseline(NetworkBaseline):
     """MSG-Net at its factor: frequencies split before, and put together after it."""
-
-    factors: ClassVar[tuple[int, ...]] = tuple(LEVELS)
 
     def __init__(self, factor: int) -> None:
         super().__init__(MSGNet(factor), factor)
@@ -154,18 +161,14 @@ def _stretched(x: Tensor) -> Tensor:
     return (x - low) / torch.where(high > low, high - low, torch.ones_like(high))
 
 
-def _build(factor: int | None) -> MSGNetBaseline:
-    if factor is None:
-        raise InputError(f"msg-net: needs a factor, one of {', '.join(map(str, LEVELS))}")
-    return MSGNetBaseline(factor)
-
-
 METHOD = Method(
     name="msg-net",
     title="MSG-Net",
     year=2016,
     reference="Hui, Loy, Tang, Depth Map Super-Resolution by Deep Multi-Scale Guidance, ECCV 2016",
-    build=_build,
+    build=for_one_factor("msg-net", tuple(LEVELS), MSGNetBaseline),
     learned=True,
     factors=tuple(LEVELS),
+    published_as="of its authors (.caffemodel)",
+    foreign_names=caffe_names,
 )

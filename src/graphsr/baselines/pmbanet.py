@@ -12,9 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor, three_channels
 from graphsr.errors import InputError
-from graphsr.features.padding import pad_to_multiple
 
 FACTORS = (2, 4, 8, 16)
 WIDTH = 64
@@ -163,22 +162,14 @@ def _initialise(module: nn.Module) -> None:
 class PMBANetBaseline(NetworkBaseline):
     """PMBANet at its factor, on source and guide in 0..1 (in the release: 8 bits, divided by 255)."""
 
-    factors: ClassVar[tuple[int, ...]] = FACTORS
     layout: ClassVar[torch.memory_format] = torch.contiguous_format  # 4.0 s a sample instead of 5.8 at x8
 
     def __init__(self, factor: int) -> None:
         super().__init__(PMBANet(factor), factor)
-        self.pool = POOL * factor
+        self.multiple = POOL * factor
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        # `multiple` would have to depend on the factor, so the padding is done here.
-        return self.network(pad_to_multiple(three_channels(guide), self.pool), pad_to_multiple(source, POOL))
-
-
-def _build(factor: int | None) -> PMBANetBaseline:
-    if factor is None:
-        raise InputError(f"pmbanet: needs a factor, one of {', '.join(map(str, FACTORS))}")
-    return PMBANetBaseline(factor)
+        return self.network(three_channels(guide), source)
 
 
 METHOD = Method(
@@ -187,7 +178,8 @@ METHOD = Method(
     year=2020,
     reference="Ye et al., PMBANet: Progressive Multi-Branch Aggregation Network for Scene Depth Super-Resolution, "
     "TIP 2020",
-    build=_build,
+    build=for_one_factor("pmbanet", FACTORS, PMBANetBaseline),
     learned=True,
     factors=FACTORS,
+    published_as="",
 )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from graphsr.baselines import METHODS, Method
+from graphsr import model_files
+from graphsr.baselines import METHODS, Method, caffe
 from graphsr.baselines.method import NetworkBaseline
 from graphsr.errors import InputError
 from graphsr.io.atomic import check_folder, whole_file
 from graphsr.model import Model
 from graphsr.model_files import stored
+from graphsr.suggestion import suggestion
 
 FORMAT = "graphsr weights 1"
 # What a file may wrap its state dict in, and what its names may begin with.
@@ -32,27 +32,32 @@ def load(name: str) -> Model | None:
     called, colon, file = name.partition(":")
     method, factor = find(called)
     if method is None:
-        near = get_close_matches(called, METHODS, n=2) if colon and not Path(name).exists() else []
-        if near:
-            raise InputError(f"model {name!r}: no method is called {called!r}; did you mean {' or '.join(near)}?")
+        hint = suggestion(called.lower(), METHODS) if colon and not Path(name).exists() else ""
+        if hint.startswith("did you mean"):
+            raise InputError(f"model {name!r}: no method is called {called!r}; {hint}")
         return None
     if not method.learned:
         if colon:
             raise InputError(f"model {name!r}: {method.name} takes no weights; say {method.name!r}")
         return method.build(None).eval()
     if method.factors and factor not in method.factors:
-        there = ", ".join(called_with(method, each) for each in method.factors)
-        raise InputError(
-            f"model {name!r}: the weights of {method.title} are for one factor; say NAME:FILE with {there}"
-        )
+        why = "the weights are for one factor" if factor is None else f"does not exist at x{factor}"
+        there = ", ".join(f"{called_with(method, each)}:FILE" for each in method.factors)
+        raise InputError(f"model {name!r}: {method.title}: {why}; say one of {there}")
     if not file:
-        example = f"{called_with(method, factor)}:FILE"
+        forms = " or ".join(filter(None, (method.published_as, "of ours (.safetensors)")))
         raise InputError(
             f"model {name!r}: {method.title} is learned, and its weights do not come with the package; "
-            f"say {example!r}, where FILE is a state dict of its authors (.pth) or of ours (.safetensors)"
+            f"say '{called_with(method, factor)}:FILE', where FILE is {forms}"
         )
     model = method.build(factor)
-    _fill(_network(model), Path(file), called_with(method, factor if method.factors else None))
+    assert isinstance(model, NetworkBaseline)  # as all that are learned
+    path = Path(file)
+    _fill(model.network, path, method, factor)
+    trained_for = factor_inside(path)
+    if None not in (factor, trained_for) and factor != trained_for:
+        raise InputError(f"weights {path}: are for x{trained_for}, not for x{factor}")
+    model.factor = factor or trained_for
     return model.eval()
 
 
@@ -66,7 +71,7 @@ def save(
 ) -> None:
     """Write a network's weights with the name of its method (and factor) inside, so that no other takes them."""
     check_folder(path)
-    called = called_with(METHODS[method], model.factor)
+    called = called_with(METHODS[method], model.factor if METHODS[method].factors else None)
     tensors = {name: stored(name, value, half) for name, value in model.network.state_dict().items()}
     with whole_file(path) as part:
         save_file(tensors, part, {"format": FORMAT, "method": called, **(about or {})})
@@ -80,11 +85,14 @@ def called_with(method: Method, factor: int | None) -> str:
 def skeleton(method: Method, factor: int | None) -> nn.Module:
     """The network of a learned method without its numbers: names and shapes, at no cost."""
     with torch.device("meta"):
-        return _network(method.build(factor))
+        model = method.build(factor)
+    assert isinstance(model, NetworkBaseline)  # as all that are learned
+    return model.network
 
 
 def find(called: str) -> tuple[Method | None, int | None]:
     """The method and the factor that a name such as "dkn" or "msg-net-x8" stands for."""
+    called = called.lower()
     if called in METHODS:
         return METHODS[called], None
     parts = re.fullmatch(r"(.+)-x(\d+)", called)
@@ -92,14 +100,18 @@ def find(called: str) -> tuple[Method | None, int | None]:
     return (method, int(parts[2])) if parts and method and method.learned else (None, None)
 
 
-def _network(model: Model) -> nn.Module:
-    assert isinstance(model, NetworkBaseline)  # as all that are learned
-    return model.network
+def factor_inside(path: Path) -> int | None:
+    """The factor that a file of ours says its weights were trained for; None if there were more, or it is silent."""
+    parts = re.fullmatch(r"x(\d+)", model_files.about(path).get("factors", ""))
+    return int(parts[1]) if parts else None
 
 
-def _fill(network: nn.Module, path: Path, asked: str) -> None:
+def _fill(network: nn.Module, path: Path, method: Method, factor: int | None) -> None:
     state = read(path)
-    owner = _owner_inside(path)
+    if method.foreign_names and factor:
+        ours = method.foreign_names(factor)
+        state = {ours.get(name, name): value for name, value in state.items()}
+    asked, owner = called_with(method, factor if method.factors else None), _owner_inside(path)
     if owner not in (asked, None):
         say = f"; say {owner}:{path}" if find(owner)[0] else f"; say {path} alone"
         raise InputError(f"weights {path}: are of {owner}, not of {asked}{say}")
@@ -113,12 +125,17 @@ def _fill(network: nn.Module, path: Path, asked: str) -> None:
 
 
 def read(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name, .safetensors or what torch saves (never runs code from it)."""
+    """The tensors of a file by name: .safetensors, .caffemodel or what torch saves (never runs code from it)."""
     if not path.is_file():
         raise InputError(f"weights {path}: no such file")
     try:
-        own = path.suffix == ".safetensors"
-        content = load_file(path) if own else torch.load(path, map_location="cpu", weights_only=True)
+        content: object
+        if path.suffix == ".safetensors":
+            content = load_file(path)
+        elif path.suffix == ".caffemodel":
+            content = caffe.read(path)
+        else:
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged or foreign archive can raise nearly anything
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"weights {path}: cannot be read as a state dict: {reason}") from error
@@ -140,10 +157,7 @@ def read(path: Path) -> dict[str, torch.Tensor]:
 
 def _owner_inside(path: Path) -> str | None:
     """The method that a file of ours says it is of."""
-    if path.suffix != ".safetensors":
-        return None
-    with safe_open(path, "pt") as file:
-        about = file.metadata() or {}
+    about = model_files.about(path)
     if "architecture" in about:
         return "graphsr.GraphSR, the graph model"
     return about.get("method") if about.get("format") == FORMAT else None

@@ -1,0 +1,75 @@
+"""What all methods make of guides of any depth, of flat sources and of confidences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from networks_to_test import FIXED, Build
+
+import graphsr
+from graphsr.baselines.method import unit_range
+from graphsr.baselines.pixtransform import PixTransform
+from graphsr.data.degradation import average
+from graphsr.data.synthetic import scene
+
+
+class TestGuides:
+    @pytest.mark.parametrize("bits", [8, 10, 12, 14, 16])
+    def test_whole_numbers_are_of_the_bits_that_hold_them(self, bits):
+        white = 2**bits - 1
+        guide = torch.tensor([[0.0, white // 2 + 1, white]]).view(1, 1, 1, 3)
+        assert torch.equal(unit_range(guide), guide / white)
+
+    def test_what_is_in_0_to_1_stays(self):
+        guide = torch.rand(1, 3, 4, 5)
+        assert unit_range(guide) is guide
+
+    def test_other_ranges_are_stretched(self):
+        assert unit_range(torch.tensor([[[[-2.0, 0.5, 3.0]]]])).flatten().tolist() == [0.0, 0.5, 1.0]
+
+    @pytest.mark.parametrize("name", ["joint-bilateral", "guided-filter", "bilateral-solver", "dada-colour"])
+    def test_a_camera_of_12_bits_is_seen_like_one_of_8(self, name):
+        drawn = scene(3, (48, 48))
+        eight = (drawn.guide if drawn.guide.dtype == np.uint8 else drawn.guide * 255).astype(np.uint8)
+        twelve = np.round(eight * (4095 / 255)).astype(np.uint16)
+        source = average(drawn.depth, (6, 6))
+        results = [graphsr.upsample(guide, source, model=name).target for guide in (eight, twelve)]
+        assert np.abs(results[0] - results[1]).mean() < 0.02 * source.std()
+
+
+@pytest.mark.parametrize("name", ["fdsr", "fdkn", "dkn", "msg-net", "pmbanet", "dada"])
+@pytest.mark.parametrize("level", [0.0, 3000.0, -2.0])
+def test_a_flat_source_stays_flat(built: Build, name, level):
+    cells = 32 // FIXED.get(name, 8)
+    target = built(name)(torch.rand(1, 3, 32, 32), torch.full((1, 1, cells, cells), level))
+    assert torch.allclose(target, torch.full_like(target, level), atol=1e-5 * max(1.0, abs(level)))
+
+
+class TestConfidence:
+    """One source pixel is far off; the less it is trusted, the less it does."""
+
+    SOURCE = np.add.outer(np.arange(6.0), np.arange(6.0))
+    GUIDE = np.zeros((24, 24, 3), np.uint8)
+
+    def harm(self, model, trust: float) -> float:
+        wrong, confidence = self.SOURCE.copy(), np.ones_like(self.SOURCE)
+        wrong[3, 3], confidence[3, 3] = 60.0, trust
+        right = graphsr.upsample(self.GUIDE, self.SOURCE, model=model).target
+        found = graphsr.upsample(self.GUIDE, wrong, confidence=confidence, model=model).target
+        return float(np.abs(found - right).max())
+
+    @pytest.mark.parametrize("model", ["joint-bilateral", "bilateral-solver", "sd-filter"])
+    def test_counts_by_degrees(self, model):
+        harms = [self.harm(model, trust) for trust in (1.0, 0.1, 0.0)]
+        assert harms[0] > harms[1] > harms[2]
+
+    def test_counts_by_degrees_where_a_network_is_trained_with_it(self):
+        guide, source = self.GUIDE.copy(), np.zeros_like(self.SOURCE)
+        guide[12:16, 12:16], source[3, 3] = 255, 1.0
+        levels = []
+        for trust in (1.0, 1e-3):
+            confidence = np.where(source > 0, trust, 1.0)
+            target = graphsr.upsample(guide, source, confidence=confidence, model=PixTransform(steps=60)).target
+            levels.append(target[12:16, 12:16].mean() - target.mean())
+        assert levels[0] > 2 * levels[1]
