@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from graphsr.cli.console import results
+import typer
+
+from graphsr.cli.console import results, say
+from graphsr.errors import InputError
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from graphsr.baselines import Method
 
 _TABLE_WIDTH = 110  # a narrower terminal wraps lines; shortened names would be of no use
@@ -20,7 +25,10 @@ _MODELS = {
 }
 
 
-def methods() -> None:
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Tell all about this one.")]
+
+
+def methods(name: Name = None) -> None:
     """List the models and the methods they are compared with.
 
     All can be given as --model. Those that need weights are given with a file of them, as NAME:FILE; where the weights
@@ -29,32 +37,95 @@ def methods() -> None:
     \b
     Examples:
       graphsr methods
+      graphsr methods msg-net
       graphsr upsample photo.jpg depth.png -o fine.png --model guided-filter
       graphsr evaluate --data my-pairs --factor 8 --model default --model msg-net-x8:weights.pth
     """
+    if name is None:
+        _list()
+    else:
+        _tell(name)
+
+
+def _list() -> None:
     from rich.console import Console
     from rich.table import Table
 
     from graphsr.baselines import METHODS
-    from graphsr.model import models
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "year", "learned", "parameters", "factors", "needs weights", "reference"):
         number = heading in ("year", "parameters")
         table.add_column(heading, justify="right" if number else "left", no_wrap=heading in ("name", "parameters"))
-    for name in models():
-        if name not in METHODS:
-            table.add_row(*_model_cells(name))
+    for name in _models():
+        table.add_row(*_model_cells(name))
     for method in METHODS.values():
         table.add_row(*_method_cells(method))
     Console(width=max(results.width, _TABLE_WIDTH), highlight=False).print(table, soft_wrap=True)
+    results.print()
+    say("more", "graphsr methods NAME tells all about one")
+    say("your own", "a graph model that you trained is given as its FILE; networks it may have, and their parameters:")
+    say("", *(f"{name} {count:,}" for name, count in _extractors()))
+
+
+def _tell(name: str) -> None:
+    from graphsr.baselines.weights import called_with, find, skeleton
+    from graphsr.suggestion import suggestion
+
+    if name.lower() in _models():
+        for label, cell in zip(_LABELS, _model_cells(name.lower()), strict=True):
+            say(label, cell)
+        say("use", f"--model {name.lower()}")
+        return
+    method, _ = find(name)
+    if method is None:
+        raise InputError(f"{name!r}: no method is called so; {suggestion(name.lower(), _all_names())}")
+    for label, cell in zip(_LABELS, _method_cells(method), strict=True):
+        if label != "parameters":
+            say(label, cell)
+    if method.learned:
+        counts = [(called_with(method, each), _count(skeleton(method, each))) for each in method.factors or (None,)]
+        say("parameters", *(f"{called} {count:,}" for called, count in counts))
+        forms = " or ".join(filter(None, (method.published_as, "of ours (.safetensors)")))
+        called, at = (f"{method.name}-x8", " --factor 8") if method.factors else (method.name, "")
+        say("use", f"--model {called}:FILE, where FILE is {forms}")
+        say("train", f"graphsr train {method.name}{at} --data DIR -o RUN")
+    else:
+        say("use", f"--model {method.name}")
+    say("more", "docs/baselines.md")
+
+
+_LABELS = ("name", "year", "learned", "parameters", "factors", "weights", "reference")
+
+
+def _models() -> list[str]:
+    """Those that are not methods of others."""
+    from graphsr.baselines import METHODS
+    from graphsr.model import models
+
+    return [name for name in models() if name not in METHODS]
+
+
+def _all_names() -> list[str]:
+    from graphsr.baselines import METHODS
+
+    return [*_models(), *METHODS]
+
+
+def _extractors() -> list[tuple[str, int]]:
+    import torch
+
+    from graphsr import features
+
+    with torch.device("meta"):
+        return [(name, _count(features.build(name))) for name in features.names()]
 
 
 def _model_cells(name: str) -> tuple[str, ...]:
     from graphsr.model import load
 
     year, reference = _MODELS.get(name, _MODELS["default"])
-    count = sum(p.numel() for p in load(name).parameters())
+    count = _count(load(name))
     return name, str(year), _yes(count > 0), f"{count:,}" if count else _NONE, "any", "no", reference
 
 
@@ -63,12 +134,14 @@ def _method_cells(method: Method) -> tuple[str, ...]:
 
     count = _NONE
     if method.learned:
-        first = method.factors[0] if method.factors else None
-        count = f"{sum(p.numel() for p in skeleton(method, first).parameters()):,}"
-        if len(method.factors) > 1:
-            count += f" (x{first})"
+        counts = [_count(skeleton(method, factor)) for factor in method.factors or (None,)]
+        count = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}\nto {counts[-1]:,}"
     factors = ", ".join(map(str, method.factors)) or "any"
     return method.name, str(method.year), _yes(method.learned), count, factors, _yes(method.learned), method.reference
+
+
+def _count(module: nn.Module) -> int:
+    return sum(p.numel() for p in module.parameters())
 
 
 def _yes(truth: bool) -> str:
