@@ -114,6 +114,33 @@ class TestWeights:
             asked = ("--sets", "synthetic", "--methods", "fdsr", "--factors", 16, "--pairs", 1)
             assert words in reproduce("table1", *asked, *weights, "-o", tmp_path)[1]
 
+    def test_that_say_for_which_factor_are_for_that_alone(self, tmp_path):
+        save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "x8.safetensors", about={"factors": "x8"})
+        weights = f"fdsr:{tmp_path / 'x8.safetensors'}"
+        assert isinstance(self.promise(tmp_path, weights), Promise)
+        found = self.promise(tmp_path, weights, factor=4)
+        assert isinstance(found, Absent)
+        assert found.reason == "fdsr: no weights at x4; x8.safetensors is for x8"
+
+    def test_of_a_network_for_one_factor_must_say_which(self, reproduce, tmp_path, file):
+        code, told = reproduce("table1", "--methods", "msg-net", "--weights", f"msg-net:{file}", "-o", tmp_path)
+        assert code == 2
+        assert "say one of msg-net-x2:FILE, msg-net-x4:FILE" in told
+
+    def test_in_the_folders_of_sets_are_told_apart(self, reproduce, data, tmp_path):
+        for name in ("hci", "synthetic"):
+            (tmp_path / "weights" / name).mkdir(parents=True)
+            save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "weights" / name / "fdsr.safetensors")
+        asked = ("--data", data, "--sets", "hci,synthetic", "--methods", "fdsr", "--pairs", 1)
+        code, told = reproduce("table2", *asked, "-o", tmp_path)
+        assert code == 0, told
+        lines = (tmp_path / "table2.csv").read_text().splitlines()[1:]
+        assert {tuple(line.split(",")[i] for i in (1, 3, 4)) for line in lines} == {
+            (on, trained, f"file {trained}/fdsr.safetensors")
+            for on in ("hci", "synthetic")
+            for trained in ("hci", "synthetic")
+        }
+
     def test_for_one_factor_are_for_that_alone(self, tmp_path, file):
         assert isinstance(self.promise(tmp_path, f"fdsr-x8:{file}"), Promise)
         assert isinstance(self.promise(tmp_path, f"fdsr-x8:{file}", factor=4), Absent)
@@ -131,6 +158,14 @@ class TestWeights:
 
 
 class TestSkipping:
+    def test_of_everything_is_an_error_and_leaves_what_was_there(self, reproduce, tmp_path):
+        (tmp_path / "table1.md").write_text("measured last week")
+        code, told = reproduce("table1", "--sets", "synthetic", "--methods", "dkn", "-o", tmp_path)
+        assert code == 2
+        assert "table1: nothing could be measured:" in told
+        assert "dkn: no weights at x8" in told
+        assert (tmp_path / "table1.md").read_text() == "measured last week"
+
     def test_names_sets_without_data_and_methods_without_weights(self, reproduce, data, tmp_path):
         asked = ("--data", data, "--methods", "bicubic,dkn", "--factors", 16)
         code, told = reproduce("table1", *asked, "-o", tmp_path)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from graphsr.reproduction.published import figures, published, shown
+from graphsr.reproduction.published import figures, published, remarks_on, shown
 from graphsr.reproduction.report import Report, Table, as_csv, as_latex, as_markdown
 
 
@@ -30,7 +30,9 @@ class TestPublished:
 
     def test_what_is_not_known_of_a_figure_is_said(self):
         for figure in figures():
-            assert figure.remark or (figure.data and figure.factor)
+            assert figure.placed or "is not recorded here" in str(figure)
+        (told,) = remarks_on("table1", ["sd-filter", "guided-filter"])
+        assert told == "Published: sd-filter at x16: MSE 511 (cm), of which the data set is not recorded here"
 
     @pytest.mark.parametrize(("value", "text"), [(None, "-"), (1234.5, "1234"), (142.0, "142"), (0.01234, "0.0123")])
     def test_figures_are_short(self, value, text):
@@ -67,6 +69,8 @@ class TestFormats:
         text = as_latex(REPORT)
         for name in ("table", "tabular"):
             assert text.count(rf"\begin{{{name}}}") == text.count(rf"\end{{{name}}}") == 2
+        text, _, comment = text.partition("\n% ")
+        assert comment == "not measured: f: no weights\n"
         assert not re.search(r"(?<!\\)[%#_]", text)
         assert len(re.findall(r"(?<!\\)\{", text)) == len(re.findall(r"(?<!\\)\}", text))
         for columns, body in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):

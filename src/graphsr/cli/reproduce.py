@@ -66,19 +66,24 @@ def reproduce(
 
     if data is None and not sets and experiment != "timing":
         note("without --data, rendered scenes are measured on")
-    with telling("reading") as tell:
-        plan = Plan(
-            output, data, budget, _words(sets), _numbers("--factors", factors), _words(methods), tuple(weights),
-            pairs, patch, _numbers("--sizes", sizes), memory, workers, tell,
-        )  # fmt: skip
-        report = run(experiment, plan)
-    for part in report.tables:
-        table(part.headings, part.rows, words=part.words, title=part.title)
-    for sentence in report.made_by:
-        label, _, rest = sentence.partition(": ")
-        say(label.lower(), rest) if rest and len(label) <= 10 else say("", sentence)
-    for sentence in report.skipped:
-        note(f"skipped {sentence}")
+    try:
+        with telling("reading") as tell:
+            plan = Plan(
+                output, data, budget, _words(sets), _numbers("--factors", factors), _words(methods), tuple(weights),
+                pairs, patch, _numbers("--sizes", sizes), memory, workers, tell,
+            )  # fmt: skip
+            report = run(experiment, plan)
+    except KeyboardInterrupt:
+        note("what was measured is kept; the same command goes on from there")
+        raise
+    for one in filter(None, (report, report.also)):
+        for part in one.tables:
+            table(part.headings, part.rows, words=part.words, title=part.title)
+        for sentence in one.made_by:
+            label, _, rest = sentence.partition(": ")
+            say(label.lower(), rest) if rest and len(label) <= 10 else say("", sentence)
+        for sentence in one.skipped:
+            note(f"skipped {sentence}")
     for path in (*report.pictures, *write(report, output)):
         say("written", str(path))
 

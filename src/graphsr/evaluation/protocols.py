@@ -41,6 +41,8 @@ class Protocol:
 
 
 def _patches(pair: Pair, factor: float) -> Iterator[Case]:
+    if factor > PATCH:
+        raise InputError(f"factor {factor:g}: is more than the patches of the protocol have pixels, {PATCH}")
     target = undo_staircase(pair.target, pair.step)
     for top in range(0, pair.size[0] - PATCH + 1, PATCH):
         for left in range(0, pair.size[1] - PATCH + 1, PATCH):

@@ -31,4 +31,8 @@ def reproduce(experiment: str, plan: Plan) -> Report:
         plan.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{plan.out}: cannot be made a folder: {error.strerror}") from error
-    return EXPERIMENTS[experiment](plan)
+    report = EXPERIMENTS[experiment](plan)
+    if report.empty:
+        reasons = "".join(f"\n  {reason}" for reason in report.skipped)
+        raise InputError(f"{experiment}: nothing could be measured{':' if reasons else ''}{reasons}")
+    return report

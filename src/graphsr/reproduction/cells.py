@@ -64,18 +64,13 @@ class Bench:
         self.workshop = Workshop(plan)
         self.skipped: list[str] = []
         self.origins: list[str] = []
-        self._made: dict[str, Model] = {}
+        self._made: dict[tuple[str, str, int | None], Model] = {}
 
     def cell(self, who: Contender, on: FoundSet, factor: int, trained_on: FoundSet | None = None) -> Cell | None:
         """The contender on a data set, trained on another where told and where it is trained at all."""
-        source = trained_on or on
-        promise = self.workshop.promise(who, source, factor)
-        if isinstance(promise, Absent):
-            if promise.reason not in self.skipped:
-                self.skipped.append(promise.reason)
+        promise = self.promise(who, trained_on or on, factor)
+        if promise is None:
             return None
-        if promise.origin:
-            self.origins.append(f"Weights of {who.name}: {promise.origin}")
         made_by = {
             "method": who.name, "weights": promise.key, "data": on.name, "folder": str(on.folder),
             "split": on.place.split, "pairs": self.plan.pairs or len(on.pairs), "protocol": PROTOCOL, "factor": factor,
@@ -84,21 +79,31 @@ class Bench:
         if figures is None:
             figures = asdict(self._measured(who, promise, on, factor))
             self.store.put(made_by, figures)
-        # Weights from a file were trained elsewhere, and say so themselves.
-        trained = source.name if promise.weights.startswith("trained") else UNTRAINED
         beside = published(self.table, who.name, on.place.published, factor)
+        trained = promise.trained_on or UNTRAINED
         return Cell(who.name, on.name, factor, trained, promise.weights, Errors(**figures), beside)
 
-    def model(self, who: Contender, promise: Promise) -> Model:
+    def promise(self, who: Contender, on: FoundSet, factor: int) -> Promise | None:
+        """A model that can be had, its origin noted; None if there is none, the reason noted."""
+        promise = self.workshop.promise(who, on, factor)
+        if isinstance(promise, Absent):
+            self.skipped.append(promise.reason)
+            return None
+        if promise.origin:
+            self.origins.append(f"Weights of {who.name}: {promise.origin}")
+        return promise
+
+    def model(self, who: Contender, promise: Promise, factor: int) -> Model:
         """The promised model; the last one made is kept, since several cells in a row may need it."""
-        if promise.key not in self._made:
+        made_of = (who.name, promise.key, factor if who.factors else None)
+        if made_of not in self._made:
             self.plan.tell(f"making ready {who.name}")
-            self._made = {promise.key: promise.make()}
-        return self._made[promise.key]
+            self._made = {made_of: promise.make()}
+        return self._made[made_of]
 
     def _measured(self, who: Contender, promise: Promise, on: FoundSet, factor: int) -> Errors:
         (row,) = evaluate(
-            [(who.name, self.model(who, promise))],
+            [(who.name, self.model(who, promise, factor))],
             on.name,
             on.pairs,
             protocol(PROTOCOL),

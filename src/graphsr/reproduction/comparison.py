@@ -28,10 +28,4 @@ def run(plan: Plan) -> Report:
     if not present:
         return errors
     times = timing.run(replace(plan, methods=present, sizes=plan.sizes or SIZES))
-    return replace(
-        errors,
-        tables=(*errors.tables, *times.tables),
-        made_by=(*errors.made_by, *(f"Times: {sentence}" for sentence in times.made_by)),
-        skipped=all_of([*errors.skipped, *times.skipped]),
-        records=(*errors.records, *times.records),
-    )
+    return replace(errors, also=replace(times, name="comparison-times"))

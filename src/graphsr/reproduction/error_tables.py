@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from graphsr.evaluation.protocols import protocol
 from graphsr.reproduction.cells import PROTOCOL, Bench, Cell
-from graphsr.reproduction.published import UNKNOWN, shown
-from graphsr.reproduction.report import Report, Table, all_of
+from graphsr.reproduction.published import UNKNOWN, remarks_on, shown
+from graphsr.reproduction.report import Report, Table, all_of, counted
 from graphsr.reproduction.sets import FoundSet
 
 PUBLISHED_HEADING = "published"
@@ -62,11 +62,8 @@ def error_report(
     """The tables with all that made them."""
     plan = bench.plan
     how = protocol(PROTOCOL)
-    budget = (
-        f"{plan.budget} training samples of {plan.patch} x {plan.patch} for each learned method, set and factor"
-        if plan.budget
-        else "none, nothing was trained here"
-    )
+    samples = f"{counted(plan.budget, 'training sample')} of {plan.patch} x {plan.patch}"
+    budget = f"{samples} for each learned method, set and factor" if plan.budget else "none, nothing was trained here"
     made_by = (
         *(f"Data: {one.says(plan.pairs)}" for one in sets),
         f"Protocol: {how.name}, {how.says}",
@@ -74,7 +71,7 @@ def error_report(
         "Weights: as the table says",
         *all_of(bench.origins),
         *remarks,
-        *all_of([cell.published.remark for cell in cells if cell.published and cell.published.remark]),
+        *remarks_on(bench.table, {cell.method for cell in cells}),
     )
     records = tuple({**cell.record(), "budget": plan.budget} for cell in cells)
     return Report(bench.table, title, tuple(tables), made_by, all_of([*skipped, *bench.skipped]), records)

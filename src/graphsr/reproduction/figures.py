@@ -17,9 +17,8 @@ from graphsr.pictures import Picture
 from graphsr.reproduction.cells import PROTOCOL, Bench
 from graphsr.reproduction.contenders import METHODS_AND_MODELS, Contender, chosen
 from graphsr.reproduction.plan import Plan
-from graphsr.reproduction.report import Report, all_of
+from graphsr.reproduction.report import Report, all_of, counted
 from graphsr.reproduction.sets import FoundSet, find_sets
-from graphsr.reproduction.workshop import Absent
 from graphsr.upsampling import upsample
 
 ROWS = 3
@@ -69,7 +68,8 @@ def figure(
             pictures += drawn
             sentences += _made_by(plan, scene) if drawn else []
     skipped = all_of([*missing, *left_out, *bench.skipped])
-    return Report(bench.table, title, (), all_of([*sentences, *remarks]), skipped, pictures=tuple(pictures))
+    made_by = all_of([*sentences, *bench.origins, *remarks])
+    return Report(bench.table, title, (), made_by, skipped, pictures=tuple(pictures))
 
 
 def _cases(on: FoundSet, factor: int, most: int | None) -> list[Case]:
@@ -93,11 +93,10 @@ def _shown(bench: Bench, contenders: Sequence[Contender], on: FoundSet, factor: 
     """Those contenders that can be had, each on all the cases."""
     found = []
     for who in contenders:
-        promise = bench.workshop.promise(who, on, factor)
-        if isinstance(promise, Absent):
-            bench.skipped.append(promise.reason)
+        promise = bench.promise(who, on, factor)
+        if promise is None:
             continue
-        model = bench.model(who, promise)
+        model = bench.model(who, promise, factor)
         bench.plan.tell(f"{who.name} on {on.name} at x{factor}")
         results = (example_of(case, upsample(case.pair.guide, case.source, model=model)) for case in of)
         found.append(Shown(who.name, promise.weights, tuple(results)))
@@ -112,10 +111,10 @@ def save(picture: Picture, path: Path) -> Path:
 
 def _made_by(plan: Plan, scene: Scene) -> list[str]:
     how, on = protocol(PROTOCOL), scene.on
-    budget = f"{plan.budget} training samples" if plan.budget else "none, nothing was trained here"
+    budget = counted(plan.budget, "training sample") if plan.budget else "none, nothing was trained here"
     return [
-        f"Data: {on.name} at x{scene.factor}, {len(scene.cases)} pairs of split {on.place.split}, of each the "
-        "patch with most detail",
+        f"Data: {on.name} at x{scene.factor}, {counted(len(scene.cases), 'pair')} of split {on.place.split}, of each "
+        "the patch with most detail",
         f"Protocol: {how.name}, {how.says}",
         f"Budget: {budget}",
         f"Weights: {'; '.join(f'{one.name}: {one.weights}' for one in scene.results)}",

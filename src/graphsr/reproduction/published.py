@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -14,7 +15,7 @@ UNKNOWN = "-"
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """Without a data set or a factor, it is not known of which; it then stands beside all."""
+    """Without a data set or a factor, it is not known of which; it then stands beside none, and is told in words."""
 
     table: str
     method: str
@@ -23,7 +24,18 @@ class PublishedFigure:
     mse: float | None = None
     mae: float | None = None
     low_resolution_mse: float | None = None
-    remark: str = ""
+
+    @property
+    def placed(self) -> bool:
+        return bool(self.data) and self.factor is not None
+
+    def __str__(self) -> str:
+        of = " on ".join(filter(None, (self.method, self.data)))
+        at = "" if self.factor is None else f" at x{self.factor}"
+        figures = (("MSE", self.mse), ("MAE", self.mae), ("low-res. MSE", self.low_resolution_mse))
+        known = ", ".join(f"{name} {shown(value)}" for name, value in figures if value is not None)
+        missing = [name for name, there in (("data set", self.data), ("factor", self.factor)) if not there]
+        return f"Published: {of}{at}: {known} (cm), of which the {' and '.join(missing)} is not recorded here"
 
 
 @dataclass(frozen=True)
@@ -40,11 +52,14 @@ def figures() -> tuple[PublishedFigure, ...]:
 def published(table: str, method: str, data: str, factor: float) -> PublishedFigure | None:
     """What the table of the paper says of a method; `data` is the published name of the data set, "" if it has none."""
     for figure in figures():
-        if (figure.table, figure.method) == (table, method):
-            fits_data = not figure.data or figure.data == data
-            if fits_data and figure.factor in (None, factor):
-                return figure
+        if figure.placed and (figure.table, figure.method, figure.data, figure.factor) == (table, method, data, factor):
+            return figure
     return None
+
+
+def remarks_on(table: str, methods: Collection[str]) -> list[str]:
+    """What is published of some methods, but not known of which data set or factor."""
+    return [str(one) for one in figures() if one.table == table and one.method in methods and not one.placed]
 
 
 def shown(value: float | None) -> str:

@@ -24,7 +24,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """`made_by` are sentences on data, protocol, budget and weights; `skipped` says what is not there, and why."""
+    """`made_by` are sentences on data, protocol, budget and weights; `skipped` says what is not there, and why.
+
+    `also` is measured otherwise, and so has its own sentences; it goes into the same files, but for the CSV.
+    """
 
     name: str
     title: str
@@ -33,9 +36,19 @@ class Report:
     skipped: tuple[str, ...] = ()
     records: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     pictures: tuple[Path, ...] = ()
+    also: Report | None = None
+
+    @property
+    def empty(self) -> bool:
+        return not self.tables and not self.pictures
 
 
 def as_markdown(report: Report) -> str:
+    text = _section(report)
+    return text if report.also is None else f"{text}\n{as_markdown(report.also)}"
+
+
+def _section(report: Report) -> str:
     parts = [f"# {report.title}\n"]
     for table in report.tables:
         rule = tuple("---" if n < table.words else "---:" for n in range(len(table.headings)))
@@ -87,7 +100,8 @@ def as_latex(report: Report) -> str:
                 ]
             )
         )
-    return "\n\n".join(parts) + "\n"
+    text = "\n\n".join([*parts, "".join(f"% not measured: {sentence}\n" for sentence in report.skipped)])
+    return text if report.also is None else f"{text}\n{as_latex(report.also)}"
 
 
 _LATEX = {
@@ -103,14 +117,20 @@ def _escaped(text: str) -> str:
 def write(report: Report, out: Path) -> list[Path]:
     """OUT/NAME.md, .csv and .tex; those that would be empty are left out."""
     files = [(out / f"{report.name}.md", as_markdown(report))]
-    if report.records:
-        files.append((out / f"{report.name}.csv", as_csv(report)))
+    for one in filter(None, (report, report.also)):
+        if one.records:
+            files.append((out / f"{one.name}.csv", as_csv(one)))
     if report.tables:
         files.append((out / f"{report.name}.tex", as_latex(report)))
     for path, text in files:
         with whole_file(path) as part:
             part.write_text(text)
     return [path for path, _ in files]
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 pair", "2 pairs"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def all_of(values: Sequence[str]) -> tuple[str, ...]:

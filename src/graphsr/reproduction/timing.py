@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from graphsr.reproduction.cells import Bench
 from graphsr.reproduction.contenders import METHODS_AND_MODELS, Contender, chosen
 from graphsr.reproduction.plan import Plan
 from graphsr.reproduction.published import UNKNOWN, shown
-from graphsr.reproduction.report import Report, Table, all_of
+from graphsr.reproduction.report import Report, Table, all_of, counted
 from graphsr.reproduction.workshop import Absent
 from graphsr.upsampling import upsample
 
@@ -46,8 +47,7 @@ class Timed:
 def run(plan: Plan) -> Report:
     bench = Bench(plan, "timing")
     timed, left_out = measured(bench)
-    sizes = plan.sizes or SIZES
-    tables = tuple(_table(size, [one for one in timed if one.size == size]) for size in sizes)
+    tables = tuple(_table(size, [one for one in timed if one.size == size]) for size in _sizes(plan))
     records = tuple(vars(one) for one in timed)
     title = "Forward time by factor"
     return Report("timing", title, tables if timed else (), made_by(), all_of([*left_out, *bench.skipped]), records)
@@ -58,7 +58,7 @@ def made_by() -> tuple[str, ...]:
         "Data: one rendered scene for each size; the source is its mean over cells",
         f"Protocol: the best of {_REPEATS} runs, or one if it takes over {_LONG_SECONDS:g} s; guide and source are "
         "in memory, the model is loaded, its kernels are compiled",
-        f"Machine: torch on {torch.get_num_threads()} threads, our kernels on {numba.get_num_threads()}",
+        f"Machine: torch on {counted(torch.get_num_threads(), 'thread')}, our kernels on {numba.get_num_threads()}",
         "Budget: none, nothing is trained for this",
         "Weights: as the table says; random ones take as long as others, except that solves depend on the graph",
         "Memory: the peak beyond program, images and weights, in a process of its own; '-' is not measured",
@@ -67,18 +67,20 @@ def made_by() -> tuple[str, ...]:
 
 
 def measured(bench: Bench) -> tuple[list[Timed], list[str]]:
-    plan = bench.plan
-    wrong = [size for size in plan.sizes if size < max(plan.factors or FACTORS)]
-    if wrong:
-        raise InputError(f"--sizes {wrong[0]}: is smaller than the largest factor")
-    methods, left_out = chosen(plan.methods, METHODS_AND_MODELS)
-    found = [
-        _timed(bench, who, size, factor)
-        for size in plan.sizes or SIZES
-        for who in methods
-        for factor in plan.factors or FACTORS
-    ]
+    factors = bench.plan.factors or FACTORS
+    sizes = _sizes(bench.plan)
+    methods, left_out = chosen(bench.plan.methods, METHODS_AND_MODELS)
+    found = [_timed(bench, who, size, factor) for size in sizes for who in methods for factor in factors]
     return [one for one in found if one is not None], left_out
+
+
+def _sizes(plan: Plan) -> list[int]:
+    """Sides of images, those asked for as far as all factors divide them."""
+    common = math.lcm(*(plan.factors or FACTORS))
+    asked = plan.sizes or SIZES
+    if min(asked) < common:
+        raise InputError(f"--sizes {min(asked)}: is less than {common}, which the --factors have in common")
+    return [size // common * common for size in asked]
 
 
 def _timed(bench: Bench, who: Contender, size: int, factor: int) -> Timed | None:
@@ -99,7 +101,7 @@ def _timed(bench: Bench, who: Contender, size: int, factor: int) -> Timed | None
 
 
 def _measure(model: Model, size: int, factor: int, memory: bool) -> dict[str, Any]:
-    small, large = _pair(_WARM_UP, factor), _pair(size, factor)
+    small, large = _pair(math.ceil(_WARM_UP / factor) * factor, factor), _pair(size, factor)
     upsample(*small, model=model)
     (seconds,) = best_seconds(1, lambda: upsample(*large, model=model))
     if seconds < _LONG_SECONDS:
@@ -109,10 +111,9 @@ def _measure(model: Model, size: int, factor: int, memory: bool) -> dict[str, An
 
 
 def _pair(size: int, factor: int) -> tuple[np.ndarray, np.ndarray]:
-    """A guide and a source; sides that the factor does not divide are cropped to what it does."""
-    side = size // factor * factor
-    drawn = scene(_SEED, (side, side))
-    return drawn.guide, average(drawn.depth, (side // factor, side // factor))
+    """A guide and a source; the factor divides the size."""
+    drawn = scene(_SEED, (size, size))
+    return drawn.guide, average(drawn.depth, (size // factor, size // factor))
 
 
 def _table(size: int, timed: Sequence[Timed]) -> Table:

@@ -16,7 +16,7 @@ import torch
 import graphsr
 from graphsr import model_files
 from graphsr.baselines import METHODS
-from graphsr.baselines.weights import called_with
+from graphsr.baselines.weights import called_with, factor_inside
 from graphsr.errors import InputError
 from graphsr.learned import GraphSR
 from graphsr.model import Model, load
@@ -36,12 +36,17 @@ _SEED = 12345
 
 @dataclass(frozen=True)
 class Promise:
-    """A model that can be had. `key` tells apart what may give different figures; making it may take a training."""
+    """A model that can be had. `key` tells apart what may give different figures; making it may take a training.
+
+    trained_on  the data set; "": it was not trained, or on what is not for us to say
+    origin      what a file says of the training it comes from
+    """
 
     weights: str
     key: str
     make: Callable[[], Model]
-    origin: str = ""  # what a file says of the training it comes from
+    trained_on: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class Workshop:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.given = [_given(text) for text in plan.weights]
+        self._home = plan.out / "weights"
 
     def promise(self, who: Contender, on: FoundSet | None, factor: int) -> Promise | Absent:
         """The model of a contender at a factor, trained on a data set where it has to be trained."""
@@ -74,16 +80,25 @@ class Workshop:
             return Promise(_NONE_NEEDED, f"{model.digest()} {graphsr.__version__}", lambda: model)
         file = self._file(who, on, factor)
         if file is not None:
+            trained_for = factor_inside(file)
+            if who.name in METHODS and trained_for not in (None, factor):
+                return Absent(f"{who.name}: no weights at x{factor}; {file.name} is for x{trained_for}")
+            of_set = on is not None and file.parent == self._home / on.name
+            shown = f"{file.parent.name}/{file.name}" if of_set else file.name
+            trained_on = on.name if on is not None and of_set else ""
             key = _hash(file.read_bytes())
-            return Promise(f"file {file.name}", key, lambda: _read(who, factor, file), _origin(file))
+            return Promise(
+                f"file {shown}", key, lambda: _read(who, factor, file), trained_on, f"file {shown}, {_origin(file)}"
+            )
         if on is None or self.plan.budget <= 0:
-            return Absent(f"{who.name}: no weights at x{factor}; give --weights {who.name}:FILE or a --budget")
+            name = f"{who.name}-x{factor}" if who.factors else who.name
+            return Absent(f"{who.name}: no weights at x{factor}; give --weights {name}:FILE or a --budget")
         config = self.configuration(who, on, factor)
         key = _hash(json.dumps(as_plain(config)).encode())
         folder = self.plan.out / "trained" / on.name / f"{who.name}-x{factor}-{key}"
         samples = config.optimisation.steps * config.optimisation.batch
         says = f"trained on {on.name} at x{factor}, {samples} samples"
-        return Promise(says, key, lambda: self._trained(who, on, factor, config, folder))
+        return Promise(says, key, lambda: self._trained(who, on, factor, config, folder), on.name)
 
     def untrained(self, who: Contender, factor: int) -> Promise | Absent:
         """The model with the weights there are, or else with random numbers, which take as long as others."""
@@ -121,9 +136,8 @@ class Workshop:
             for given in self.given:
                 if (given.name, given.factor) == (who.name, at):
                     return given.path
-        home = self.plan.out / "weights"
-        folders = [home] if on is None else [home / on.name, home]
-        names = (f"{who.name}-x{factor}.safetensors", f"{who.name}.safetensors")
+        folders = [self._home] if on is None else [self._home / on.name, self._home]
+        names = [f"{who.name}-x{factor}.safetensors", *([] if who.factors else [f"{who.name}.safetensors"])]
         candidates = (folder / name for folder in folders for name in names)
         return next((path for path in candidates if path.is_file()), None)
 
@@ -140,7 +154,8 @@ class Workshop:
 
 
 def _without_data(who: Contender, factor: int) -> Config:
-    config = at_factor(replace(read_config(who.preset), validation=Validation()), factor)
+    """The preset of a contender, who begins with random numbers as all others do."""
+    config = at_factor(replace(read_config(who.preset), pretrained=False, validation=Validation()), factor)
     if not who.extractor:
         return config
     model = replace(config.model, extractor=who.extractor)
@@ -161,10 +176,14 @@ def _given(text: str) -> _GivenFile:
         raise InputError(f"--weights {text!r}: {file}: no such file")
     parts = re.fullmatch(r"(.+)-x(\d+)", name)
     given = _GivenFile(parts[1], int(parts[2]), Path(file)) if parts else _GivenFile(name, None, Path(file))
-    learned = [one.name for one in (*METHODS_AND_MODELS, *EXTRACTORS) if one.preset]
+    learned = {one.name: one for one in (*METHODS_AND_MODELS, *EXTRACTORS) if one.preset}
     if given.name not in learned:
         hint = suggestion(given.name, learned)
         raise InputError(f"--weights {text!r}: nothing learned is called {given.name!r}; {hint}")
+    factors = learned[given.name].factors
+    if factors and given.factor not in factors:
+        there = ", ".join(f"{given.name}-x{factor}:FILE" for factor in factors)
+        raise InputError(f"--weights {text!r}: {given.name} is another network at every factor; say one of {there}")
     return given
 
 
@@ -180,10 +199,10 @@ def _read(who: Contender, factor: int, file: Path) -> Model:
 
 
 def _origin(file: Path) -> str:
-    about = model_files.about(file) if file.suffix == ".safetensors" else {}
+    about = model_files.about(file)
     if "samples" not in about:
-        return f"file {file.name}, which does not say how it was trained"
-    return f"file {file.name}, {about['samples']} samples of {about.get('data', '?')}, {about.get('factors', '?')}"
+        return "which does not say how it was trained"
+    return f"{about['samples']} samples of {about.get('data', '?')}, {about.get('factors', '?')}"
 
 
 def _hash(content: bytes) -> str:
