@@ -9,9 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.features.encoder import Encoder
+from graphsr.features.normalisation import normalised
 from graphsr.features.padding import SameConv2d
 
-Activation = Callable[[Tensor], Tensor]
+Activation = Callable[..., Tensor]  # takes `inplace`
 
 DROP_RATE = 0.2
 # Stages that end a level: the maps at H/4 to H/32 leave after these, the one at H/2 after the stem.
@@ -41,6 +42,11 @@ def _norm(channels: int) -> nn.BatchNorm2d:
     return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.01)
 
 
+def _activated(activation: Activation, x: Tensor) -> Tensor:
+    """Of a map that nothing else needs, unless it is trained with."""
+    return activation(x, inplace=not torch.is_grad_enabled())
+
+
 class MBConv(nn.Module):
     """Expand, filter each channel, weigh channels (optional), project: (B, C, H, W) -> (B, M, H/s, W/s)."""
 
@@ -65,12 +71,12 @@ class MBConv(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y = x
         if self._expand_conv is not None and self._bn0 is not None:
-            y = self.activation(self._bn0(self._expand_conv(y)))
-        y = self.activation(self._bn1(self._depthwise_conv(y)))
+            y = _activated(self.activation, normalised(self._expand_conv, self._bn0, y))
+        y = _activated(self.activation, normalised(self._depthwise_conv, self._bn1, y))
         if self._se_reduce is not None and self._se_expand is not None:
-            squeezed = self.activation(self._se_reduce(y.mean((2, 3), keepdim=True)))
+            squeezed = _activated(self.activation, self._se_reduce(y.mean((2, 3), keepdim=True)))
             y = torch.sigmoid(self._se_expand(squeezed)) * y
-        y = self._bn2(self._project_conv(y))
+        y = normalised(self._project_conv, self._bn2, y)
         return x + self._drop(y) if self.residual else y
 
     def _drop(self, y: Tensor) -> Tensor:
@@ -124,7 +130,7 @@ class EfficientNet(Encoder):
             self._bn1 = _norm(head_channels)
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        x = self.activation(self._bn0(self._conv_stem(x)))
+        x = _activated(self.activation, normalised(self._conv_stem, self._bn0, x))
         maps = [x]
         for number, block in enumerate(self._blocks):
             x = block(x)

@@ -34,14 +34,11 @@ class SameConv2d(nn.Conv2d):
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> None:
         super().__init__(inputs, outputs, kernel, stride, groups=groups, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.convolve(x, self.weight)
-
-    def convolve(self, x: Tensor, weight: Tensor) -> Tensor:
+    def _conv_forward(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         kernel, stride = self.kernel_size[0], self.stride[0]
         top, bottom = same_padding(x.shape[-2], kernel, stride)
         left, right = same_padding(x.shape[-1], kernel, stride)
         if (top, left) == (bottom, right):
             # The convolution pads by itself here, which saves a copy of the map.
-            return F.conv2d(x, weight, None, self.stride, (top, left), 1, self.groups)
-        return F.conv2d(pad_same(x, kernel, stride), weight, None, self.stride, 0, 1, self.groups)
+            return F.conv2d(x, weight, bias, self.stride, (top, left), 1, self.groups)
+        return F.conv2d(pad_same(x, kernel, stride), weight, bias, self.stride, 0, 1, self.groups)

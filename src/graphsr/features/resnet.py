@@ -4,12 +4,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.features.encoder import Encoder
+from graphsr.features.normalisation import NormalisedConvolution, normalised
 
 
 def _shortcut(inputs: int, outputs: int, stride: int) -> nn.Module | None:
     if stride == 1 and inputs == outputs:
         return None
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+    return NormalisedConvolution(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
 
 
 class BasicBlock(nn.Module):
@@ -27,8 +28,8 @@ class BasicBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = F.relu(self.bn1(self.conv1(x)), inplace=True)
-        return F.relu(self.bn2(self.conv2(x)) + shortcut, inplace=True)
+        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
+        return F.relu(normalised(self.conv2, self.bn2, x) + shortcut, inplace=True)
 
 
 class Bottleneck(nn.Module):
@@ -49,9 +50,9 @@ class Bottleneck(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = F.relu(self.bn1(self.conv1(x)), inplace=True)
-        x = F.relu(self.bn2(self.conv2(x)), inplace=True)
-        return F.relu(self.bn3(self.conv3(x)) + shortcut, inplace=True)
+        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
+        x = F.relu(normalised(self.conv2, self.bn2, x), inplace=True)
+        return F.relu(normalised(self.conv3, self.bn3, x) + shortcut, inplace=True)
 
 
 class ResNet(Encoder):
@@ -83,7 +84,7 @@ class ResNet(Encoder):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        x = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
         maps = [x]
         x = F.max_pool2d(x, 3, 2, padding=1)
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):

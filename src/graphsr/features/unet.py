@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
 from graphsr.features.extractor import Extractor
+from graphsr.features.normalisation import NormalisedConvolution
 
 DECODER_CHANNELS = (256, 128, 64, 32, 16)
 
@@ -16,7 +17,7 @@ DECODER_CHANNELS = (256, 128, 64, 32, 16)
 def _convolution(inputs: int, outputs: int) -> nn.Sequential:
     convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
     nn.init.kaiming_uniform_(convolution.weight, mode="fan_in", nonlinearity="relu")
-    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
+    return NormalisedConvolution(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
 
 class DecoderBlock(nn.Module):

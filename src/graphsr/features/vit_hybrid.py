@@ -20,7 +20,7 @@ class StandardisedConv2d(SameConv2d):
 
     def forward(self, x: Tensor) -> Tensor:
         variance, mean = torch.var_mean(self.weight, dim=(1, 2, 3), keepdim=True, correction=0)
-        return self.convolve(x, (self.weight - mean) * torch.rsqrt(variance + 1e-8))
+        return self._conv_forward(x, (self.weight - mean) * torch.rsqrt(variance + 1e-8), None)
 
 
 def _norm(channels: int) -> nn.GroupNorm:
