@@ -24,7 +24,8 @@ class NormalisedConvolution(nn.Sequential):
 
     def forward(self, x: Tensor) -> Tensor:
         convolution, norm, *others = self
-        assert isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d)
+        assert isinstance(convolution, nn.Conv2d)
+        assert isinstance(norm, nn.BatchNorm2d)
         x = normalised(convolution, norm, x)
         for module in others:
             x = module(x)
