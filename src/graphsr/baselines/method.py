@@ -34,6 +34,11 @@ class Method:
     # The names that published weights have for those of ours, at a factor, where they are others.
     foreign_names: Callable[[int], dict[str, str]] | None = None
 
+    @property
+    def weight_files(self) -> str:
+        """What a file of weights may be."""
+        return " or ".join(filter(None, (self.published_as, "of ours (.safetensors)")))
+
 
 class Baseline(Model):
     """A method without a graph. `run` fills holes, takes channels one by one, and scales; `estimate` does the work."""

@@ -45,10 +45,9 @@ def load(name: str) -> Model | None:
         there = ", ".join(f"{called_with(method, each)}:FILE" for each in method.factors)
         raise InputError(f"model {name!r}: {method.title}: {why}; say one of {there}")
     if not file:
-        forms = " or ".join(filter(None, (method.published_as, "of ours (.safetensors)")))
         raise InputError(
             f"model {name!r}: {method.title} is learned, and its weights do not come with the package; "
-            f"say '{called_with(method, factor)}:FILE', where FILE is {forms}"
+            f"say '{called_with(method, factor)}:FILE', where FILE is {method.weight_files}"
         )
     model = method.build(factor)
     assert isinstance(model, NetworkBaseline)  # as all that are learned

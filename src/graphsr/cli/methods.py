@@ -86,9 +86,8 @@ def _tell(name: str) -> None:
     if method.learned:
         counts = [(called_with(method, each), _count(skeleton(method, each))) for each in method.factors or (None,)]
         say("parameters", *(f"{called} {count:,}" for called, count in counts))
-        forms = " or ".join(filter(None, (method.published_as, "of ours (.safetensors)")))
         called, at = (f"{method.name}-x8", " --factor 8") if method.factors else (method.name, "")
-        say("use", f"--model {called}:FILE, where FILE is {forms}")
+        say("use", f"--model {called}:FILE, where FILE is {method.weight_files}")
         say("train", f"graphsr train {method.name}{at} --data DIR -o RUN")
     else:
         say("use", f"--model {method.name}")
