@@ -10,6 +10,7 @@ import typer
 
 from graphsr.cli import benchmark, demo, evaluate, export, methods, raster, reproduce, train, upsample, warm_up
 from graphsr.cli.errors import ReportingGroup
+from graphsr.cli.memory import keep_freed_memory
 
 app = typer.Typer(
     name="graphsr",
@@ -59,4 +60,5 @@ def entry(
 
 
 def main() -> None:
+    keep_freed_memory()
     app()
