@@ -11,6 +11,7 @@ import numpy as np
 from graphsr import io, pictures
 from graphsr.errors import InputError
 from graphsr.io import Image, WriteReport
+from graphsr.model import load
 from graphsr.upsampling import Report, upsample
 
 _UNEQUAL_FACTORS = 1.1
@@ -64,8 +65,9 @@ def upsample_pair(files: PairFiles, choices: Choices, remark: Callable[[str], No
     values, holes = io.marked(coarse.array, marker)
     for sentence in _remarks(fine, coarse, choices.missing, int(holes.sum())):
         remark(sentence)
+    model = load(choices.model)  # what is wrong with it is not the pair's fault
     try:
-        result = upsample(fine.array, values, model=choices.model, confidence=trust, exact=choices.exact)
+        result = upsample(fine.array, values, model=model, confidence=trust, exact=choices.exact)
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
     written = io.write(files.output, result.target, like=coarse, missing=marker)

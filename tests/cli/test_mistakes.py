@@ -127,6 +127,11 @@ def test_what_the_computation_refuses_names_both_files(run: Run, pair: Pair) -> 
     assert str(pair.guide) in text
 
 
+def test_what_is_wrong_with_the_model_is_not_blamed_on_the_pair(run: Run, pair: Pair) -> None:
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--model", "fdkm")
+    assert text.startswith("error: model 'fdkm': no model of this name; did you mean fdkn")
+
+
 def test_brackets_in_a_name_are_no_markup(run: Run, pair: Pair) -> None:
     absent = pair.folder / "[red]depth[/red].png"
     assert str(absent) in complaint(run, pair, pair.guide, absent, "-o", pair.folder / "out.png")
