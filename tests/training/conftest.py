@@ -1,11 +1,23 @@
-"""A folder of pairs, a configuration, and one run to its end, shared by the tests of this folder."""
+"""A folder of pairs, a configuration, and one run to its end, shared by the tests of this folder.
+
+All on one thread: with another number of them a sum is rounded otherwise, and runs are compared bit by bit.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 from tiny_runs import run, write_pairs, written
 
+from graphsr.threads import on_threads
 from graphsr.training.config import read_config
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    with on_threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -21,4 +33,5 @@ def config(pairs, tmp_path_factory):
 @pytest.fixture(scope="session")
 def unbroken(config, tmp_path_factory):
     folder = tmp_path_factory.mktemp("unbroken")
-    return run(config, folder), folder
+    with on_threads(1):
+        return run(config, folder), folder

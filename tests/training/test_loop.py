@@ -30,8 +30,9 @@ from graphsr.training.stream import Batches
 def started(path: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
     """`graphsr train` in a process of its own, which has written its first checkpoint."""
     command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(folder), "--accelerator", "cpu"]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True, start_new_session=True, env=one_thread
     )
     until = time.monotonic() + 120
     while not (folder / "last.ckpt").exists() and process.poll() is None and time.monotonic() < until:
