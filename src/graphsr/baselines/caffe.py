@@ -45,7 +45,8 @@ def read(path: Path) -> dict[str, torch.Tensor]:
         if layer.kind in ("Convolution", "Deconvolution") and layer.blobs:
             weight, *bias = layer.blobs
             state[f"{layer.name}.weight"] = weight
-            state |= {f"{layer.name}.bias": numbers.flatten() for numbers in bias}
+            if bias:
+                state[f"{layer.name}.bias"] = bias[0].flatten()
             writer[layer.writes] = layer.name
         elif layer.kind == "PReLU" and layer.blobs and layer.reads in writer:
             state[f"{writer[layer.reads]}.slope"] = layer.blobs[0].flatten()
