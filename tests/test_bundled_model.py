@@ -10,7 +10,7 @@ import torch
 
 import graphsr
 from graphsr.data.degradation import average
-from graphsr.data.synthetic import scene
+from graphsr.scenes import scene
 
 # Training draws seeds below a million.
 SEEDS = range(1_000_000, 1_000_008)

@@ -9,8 +9,8 @@ import torch
 
 from graphsr import Sampling
 from graphsr.errors import InputError
-from graphsr.learned import Architecture, GraphSR
-from graphsr.model import Colour
+from graphsr.models.base import Colour
+from graphsr.models.graphsr import Architecture, GraphSR
 
 SMALL = Architecture(
     extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3, sharp=True,

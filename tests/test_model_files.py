@@ -11,11 +11,11 @@ import torch
 from safetensors.torch import save_file
 
 import graphsr
-from graphsr import model_files
 from graphsr.errors import InputError
-from graphsr.learned import Architecture, GraphSR
-from graphsr.model import Colour
-from graphsr.published_interpolation import interpolate_published
+from graphsr.models import files as model_files
+from graphsr.models.base import Colour
+from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.published_interpolation import interpolate_published
 
 SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), guess=True, hints=True)
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from graphsr.cli import app
 from graphsr.errors import InputError
-from graphsr.evaluation.published_recipe import Recipe, averaging_matrix, direct_solve, laplacian_matrix
-from graphsr.evaluation.solver_benchmark import Goal
-from graphsr.evaluation.solver_comparison import compare, error_against
-from graphsr.evaluation.solver_problems import SolverProblem, make_problem, pair_from_files, synthetic_pair
+from graphsr.experiments.benchmarks.published_recipe import Recipe, averaging_matrix, direct_solve, laplacian_matrix
+from graphsr.experiments.benchmarks.solver_benchmark import Goal
+from graphsr.experiments.benchmarks.solver_comparison import compare, error_against
+from graphsr.experiments.benchmarks.solver_problems import SolverProblem, make_problem, pair_from_files, synthetic_pair
 from graphsr.sampling import Sampling
 from graphsr.solver import solve
 

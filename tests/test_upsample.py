@@ -11,7 +11,7 @@ import torch
 
 import graphsr
 from graphsr import InputError, Sampling
-from graphsr.data.synthetic import scene
+from graphsr.scenes import scene
 from graphsr.threads import on_threads
 
 SIZE, SOURCE_SIZE = (24, 30), (6, 5)

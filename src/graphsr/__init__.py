@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphsr.errors import ConvergenceError, GraphSRError, InputError
     from graphsr.graph import Edges, affinity, energy
-    from graphsr.learned import Architecture, GraphSR
-    from graphsr.model import load, models
+    from graphsr.models.base import load, models
+    from graphsr.models.graphsr import Architecture, GraphSR
     from graphsr.sampling import Sampling
     from graphsr.solver import SolveReport, solve, solve_with_report
     from graphsr.upsampling import Report, Upsampled, upsample
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Architecture": "learned",
+    "Architecture": "models.graphsr",
     "ConvergenceError": "errors",
     "Edges": "graph",
-    "GraphSR": "learned",
+    "GraphSR": "models.graphsr",
     "GraphSRError": "errors",
     "InputError": "errors",
     "Report": "upsampling",
@@ -34,8 +34,7 @@ _HOMES = {
     "Upsampled": "upsampling",
     "affinity": "graph",
     "energy": "graph",
-    "load": "model",
-    "models": "model",
+    "load": "models.base",
     "solve": "solver",
     "solve_with_report": "solver",
     "upsample": "upsampling",
@@ -62,8 +61,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "raster":  # a module of its own, which needs no extra until it opens a file
-        return import_module("graphsr.raster")
+    if name in ("raster", "models"):
+        return import_module(f"graphsr.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'graphsr' has no attribute {name!r}")
     return getattr(import_module(f"graphsr.{_HOMES[name]}"), name)

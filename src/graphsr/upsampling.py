@@ -14,7 +14,7 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges
-from graphsr.model import Model, load
+from graphsr.models.base import Model, load
 from graphsr.sampling import Sampling
 from graphsr.solver import SolveReport
 

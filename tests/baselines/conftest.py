@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 import torch
-from networks_to_test import FIXED, Build, unsettle
 
 from graphsr.baselines import METHODS
 from graphsr.baselines.dada import DADABaseline
 from graphsr.baselines.method import NetworkBaseline
 from graphsr.threads import on_threads
+from tests.baselines.networks_to_test import FIXED, Build, unsettle
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from graphsr.baselines.guided_filter import GuidedFilter
 from graphsr.baselines.joint_bilateral import JointBilateral
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.baselines.sd_filter import SDFilter
-from graphsr.model import Model
+from graphsr.models.base import Model
 
 # PixTransform trains for every image; a few steps show all but its quality.
 MODELS: dict[str, Callable[[], Model]] = {

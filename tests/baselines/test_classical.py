@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pairs_to_filter import MODELS, a_pair, a_step, every_model
 
 import graphsr
 from graphsr import InputError
@@ -15,6 +14,7 @@ from graphsr.baselines.joint_bilateral import JointBilateral
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.baselines.sd_filter import SDFilter
 from graphsr.data.degradation import average
+from tests.baselines.pairs_to_filter import MODELS, a_pair, a_step, every_model
 
 
 class TestEveryMethod:

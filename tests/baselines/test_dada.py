@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from networks_to_test import Build, run
 from torch import Tensor
 
 from graphsr.baselines import METHODS
@@ -12,6 +11,7 @@ from graphsr.baselines.dada import DADABaseline, RawChannels, conductance
 from graphsr.baselines.diffusion import advance, diffuse, track
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling, interpolate_source
+from tests.baselines.networks_to_test import Build, run
 
 
 class TestDADA:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from networks_to_test import unsettle
 from torch import Tensor, nn
 
 from graphsr.baselines.deformable import CONVENTIONS, sample_taps
 from graphsr.baselines.dkn import DKN, Kernel
 from graphsr.baselines.fdkn import FDKN
 from graphsr.errors import InputError
+from tests.baselines.networks_to_test import unsettle
 
 
 def taps_of_patches(depth: Tensor, offsets: Tensor, convention: str) -> Tensor:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from pairs_to_filter import noise
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import graphsr
 from graphsr.baselines.bilateral_solver import BilateralSolver, bistochastic, build_grid
 from graphsr.baselines.guided_filter import box_mean, guided_filter
 from graphsr.baselines.joint_bilateral import JointBilateral
+from tests.baselines.pairs_to_filter import noise
 
 
 class TestGuidedFilter:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from networks_to_test import FIXED, Build
 
 import graphsr
 from graphsr.baselines.method import unit_range
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.data.degradation import average
-from graphsr.data.synthetic import scene
+from graphsr.scenes import scene
+from tests.baselines.networks_to_test import FIXED, Build
 
 
 class TestGuides:

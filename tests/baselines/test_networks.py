@@ -6,13 +6,25 @@ import re
 
 import pytest
 import torch
-from networks_to_test import COUNTS, FIXED, IDLE, NAMES, NORM, Build, keys, on_meta, pair, parameters, run
 
 from graphsr.baselines import METHODS
 from graphsr.baselines.msg_net import CAFFE_LAYERS, MSGNet, MSGNetBaseline
 from graphsr.baselines.pmbanet import PMBANet
 from graphsr.errors import InputError
 from graphsr.sampling import interpolate_source
+from tests.baselines.networks_to_test import (
+    COUNTS,
+    FIXED,
+    IDLE,
+    NAMES,
+    NORM,
+    Build,
+    keys,
+    on_meta,
+    pair,
+    parameters,
+    run,
+)
 
 
 class TestLayout:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from pairs_to_filter import a_pair, a_step, noise
 
 import graphsr
 from graphsr import Sampling
 from graphsr.baselines.pixtransform import STEPS, PixelNetwork, PixTransform, footprints, shuffled
 from graphsr.data.degradation import average
+from tests.baselines.pairs_to_filter import a_pair, a_step, noise
 
 
 class TestPixTransform:

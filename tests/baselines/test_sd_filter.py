@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from pairs_to_filter import a_pair, noise
 
 import graphsr
 from graphsr import Sampling
 from graphsr.baselines.sd_filter import SDFilter, lab
+from tests.baselines.pairs_to_filter import a_pair, noise
 
 
 class TestSDFilter:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files_and_runs import FACTOR, SIZE, Outcome, Pair, Run
 from typer.testing import CliRunner
 
-from graphsr import io
+from graphsr import files as io
 from graphsr.cli import app
+from tests.cli.files_and_runs import FACTOR, SIZE, Outcome, Pair, Run
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import numpy as np
-from files_and_runs import Run
 
-from graphsr import io
+from graphsr import files as io
+from tests.cli.files_and_runs import Run
 
 
 def test_the_demo_writes_its_files_and_beats_bicubic(run: Run, tmp_path: Path) -> None:

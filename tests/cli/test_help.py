@@ -7,7 +7,8 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from files_and_runs import Run
+
+from tests.cli.files_and_runs import Run
 
 
 def test_graphsr_alone_prints_help(run: Run) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files_and_runs import FACTOR, SIZE, Run
 
-from graphsr import batches, io
-from graphsr.pair_files import Choices
+from graphsr import files as io
+from graphsr.files import batch as batches
+from graphsr.files.pair import Choices
+from tests.cli.files_and_runs import FACTOR, SIZE, Run
 
 COLOUR = ("--model", "colour", "--jobs", 1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from files_and_runs import Pair, Run
 
 import graphsr
 from graphsr.baselines import METHODS
+from tests.cli.files_and_runs import Pair, Run
 
 
 def test_lists_models_first_and_then_every_method(run: Run) -> None:

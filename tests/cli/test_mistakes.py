@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files_and_runs import Pair, Run
 
-from graphsr import io
+from graphsr import files as io
+from tests.cli.files_and_runs import Pair, Run
 
 
 def complaint(run: Run, pair: Pair, *arguments: object) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from files_and_runs import Run
 
 from graphsr.training import checkpoint
+from tests.cli.files_and_runs import Run
 
 TINY = """
 method = "fdkn"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tifffile
-from files_and_runs import FACTOR, SIZE, Pair, Run
 from PIL import Image as PillowImage
 
-from graphsr import io
+from graphsr import files as io
+from tests.cli.files_and_runs import FACTOR, SIZE, Pair, Run
 
 COLOUR = ("--model", "colour")
 

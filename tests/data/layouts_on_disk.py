@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from graphsr import io
+from graphsr import files as io
 from graphsr.data import open_pairs
 from graphsr.errors import InputError
 

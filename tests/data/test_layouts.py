@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from layouts_on_disk import LAYOUTS, Layout, complaint, every_layout, every_layout_on_disk
 
 from graphsr.data import kinds, open_pairs
+from tests.data.layouts_on_disk import LAYOUTS, Layout, complaint, every_layout, every_layout_on_disk
 
 
 def test_every_kind_is_tested_here() -> None:

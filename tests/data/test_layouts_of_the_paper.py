@@ -7,7 +7,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from layouts_on_disk import (
+
+from graphsr.data import open_pairs
+from graphsr.errors import InputError
+from tests.data.layouts_on_disk import (
     CALIBRATION,
     DISPARITY,
     LAYOUTS,
@@ -21,9 +24,6 @@ from layouts_on_disk import (
     write_nyuv2_frames,
     write_packed_diml,
 )
-
-from graphsr.data import open_pairs
-from graphsr.errors import InputError
 
 
 class TestMiddlebury:

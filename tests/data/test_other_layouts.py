@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from layouts_on_disk import (
+
+from graphsr.data import open_pairs
+from graphsr.errors import InputError
+from tests.data.layouts_on_disk import (
     DISPARITY,
     SIZE,
     UNKNOWN,
@@ -17,9 +20,6 @@ from layouts_on_disk import (
     write_hci,
     write_middlebury_views,
 )
-
-from graphsr.data import open_pairs
-from graphsr.errors import InputError
 
 
 class TestFolder:

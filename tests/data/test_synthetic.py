@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphsr.data.synthetic import Scene, scene
-from graphsr.data.synthetic.builder import Builder, Frame
-from graphsr.data.synthetic.camera import look_at, set_stage
-from graphsr.data.synthetic.materials import Material
-from graphsr.data.synthetic.render import render
-from graphsr.data.synthetic.room import build_room
 from graphsr.errors import InputError
+from graphsr.scenes import Scene, scene
+from graphsr.scenes.builder import Builder, Frame
+from graphsr.scenes.camera import look_at, set_stage
+from graphsr.scenes.materials import Material
+from graphsr.scenes.render import render
+from graphsr.scenes.room import build_room
 
 SEEDS = range(10)
 PAINT = Material((0.9, 0.2, 0.2))

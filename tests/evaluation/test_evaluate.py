@@ -19,9 +19,9 @@ from graphsr.evaluation import tables
 from graphsr.evaluation.evaluate import evaluate
 from graphsr.evaluation.metrics import measure, published_means
 from graphsr.evaluation.protocols import Case, cases, protocol
-from graphsr.learned import Architecture, GraphSR
-from graphsr.model import load
-from graphsr.model_files import save
+from graphsr.models.base import load
+from graphsr.models.files import save
+from graphsr.models.graphsr import Architecture, GraphSR
 
 
 def a_pair(size=(300, 530), unit="m", seed=0) -> Pair:

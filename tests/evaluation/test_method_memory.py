@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from graphsr.evaluation.method_memory import peak_megabytes
-from graphsr.model import load
+from graphsr.experiments.benchmarks.method_memory import peak_megabytes
+from graphsr.models.base import load
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
-from made_rasters import pair_of_files
 
 from graphsr import InputError
 from graphsr.raster import upsample_files
+from tests.raster.made_rasters import pair_of_files
 
 TILE = 48
 TILES = 12

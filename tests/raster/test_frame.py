@@ -7,12 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_rasters import picture, relief
 
 from graphsr import InputError
 from graphsr.raster.frame import BLOCK, frame, pieces, samples, summary
 from graphsr.raster.grid import Box, Grid
 from graphsr.sampling import fill_holes
+from tests.raster.made_rasters import picture, relief
 
 
 def read(source: np.ndarray, box: Box, grid: Grid) -> np.ndarray:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
-from made_rasters import picture, relief
 
 import graphsr
 from graphsr import InputError
-from graphsr.model import Bicubic
+from graphsr.models.base import Bicubic
 from graphsr.threads import on_threads
+from tests.raster.made_rasters import picture, relief
 
 GUIDE, SOURCE = picture((96, 128)), relief((12, 16), bands=2)
 

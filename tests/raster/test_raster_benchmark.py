@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphsr.evaluation.raster_benchmark import border, measure_run
+from graphsr.experiments.benchmarks.raster_benchmark import border, measure_run
 
 
 @pytest.mark.parametrize("graph", ["scene", "wires", "noise"])

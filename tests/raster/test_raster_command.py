@@ -11,12 +11,12 @@ import pytest
 import rasterio
 import tifffile
 from click.testing import CliRunner
-from made_rasters import averages, pair_of_files, picture, relief, write
 from rasterio.errors import NotGeoreferencedWarning
 from rasterio.rio.main import main_group
 from rasterio.transform import Affine, from_origin
 
 from graphsr.raster.files import open_pair
+from tests.raster.made_rasters import averages, pair_of_files, picture, relief, write
 
 COLOUR = ("--model", "colour")
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rasterio
-from made_rasters import pair_of_files
 
-from graphsr import Architecture, GraphSR, InputError, model_files
+from graphsr import Architecture, GraphSR, InputError
+from graphsr.models import files as model_files
 from graphsr.raster import run, upsample_files
+from tests.raster.made_rasters import pair_of_files
 
 TILE = 48
 TILES = 12  # of a guide of 120 x 150

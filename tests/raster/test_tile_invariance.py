@@ -9,13 +9,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_rasters import averages, picture, relief
 
 import graphsr
 from graphsr import Architecture, GraphSR
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tile_solve import Pending, finish
 from graphsr.raster.tiles import Tile
+from tests.raster.made_rasters import averages, picture, relief
 
 # The promise, in standard deviations of the target.
 MOST = 1e-3

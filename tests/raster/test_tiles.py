@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import graphsr
 from graphsr import Architecture, GraphSR, InputError
-from graphsr.part import Locality
+from graphsr.models.window import Locality
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tile_solve import locality_of
 from graphsr.raster.tiles import cut, decay_length, default_side, halo

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import DTYPES, PATHS, PATHS_AND_SIZES, SIZES, a_source, error, graph, minimiser, noise, rounding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphsr import Edges, solve, solve_with_report
+from tests.solver.dense_solve import (
+    DTYPES,
+    PATHS,
+    PATHS_AND_SIZES,
+    SIZES,
+    a_source,
+    error,
+    graph,
+    minimiser,
+    noise,
+    rounding,
+)
 
 on_both_paths = pytest.mark.parametrize("path", PATHS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])

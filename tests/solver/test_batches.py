@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import DTYPES, PATHS, SIZES, a_source, error, graph, noise
 
 from graphsr import Edges, solve
+from tests.solver.dense_solve import DTYPES, PATHS, SIZES, a_source, error, graph, noise
 
 on_both_paths = pytest.mark.parametrize("path", PATHS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import PATHS, a_source, graph, noise
 
 from graphsr import ConvergenceError, Edges, InputError, solve
+from tests.solver.dense_solve import PATHS, a_source, graph, noise
 
 size, source_size = (8, 9), (4, 3)
 on_both_paths = pytest.mark.parametrize("path", PATHS)

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from dense_solve import PATHS, a_source, error, graph, minimiser, rounding
 
 from graphsr import solve_with_report
 from graphsr.solver.estimate import SAFETY, error_after, smallest_ritz_value
+from tests.solver.dense_solve import PATHS, a_source, error, graph, minimiser, rounding
 
 
 def conjugate_gradients(matrix: np.ndarray, right: np.ndarray, count: int):

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import DTYPES, PATHS, PATHS_AND_SIZES, SIZES, a_source, error, graph, minimiser, noise, rounding
 
 from graphsr import Edges, Sampling, solve, solve_with_report
+from tests.solver.dense_solve import (
+    DTYPES,
+    PATHS,
+    PATHS_AND_SIZES,
+    SIZES,
+    a_source,
+    error,
+    graph,
+    minimiser,
+    noise,
+    rounding,
+)
 
 on_both_paths = pytest.mark.parametrize("path", PATHS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import PATHS, a_source, graph, noise
 from torch.autograd import gradcheck
 
 from graphsr import ConvergenceError, Edges, affinity, solve
+from tests.solver.dense_solve import PATHS, a_source, graph, noise
 
 SIZES = {
     "factor 3": ((6, 6), (2, 2)),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numba
 import pytest
 import torch
-from dense_solve import DTYPES, PATHS, PATHS_AND_SIZES, SIZES, a_source, error, graph, noise
 
 from graphsr import Edges, solve
+from tests.solver.dense_solve import DTYPES, PATHS, PATHS_AND_SIZES, SIZES, a_source, error, graph, noise
 
 RTOL = 1e-4
 on_both_paths = pytest.mark.parametrize("path", PATHS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from dense_solve import DTYPES, PATHS, SIZES, a_source, error, graph, minimiser, noise
 
 from graphsr import solve
+from tests.solver.dense_solve import DTYPES, PATHS, SIZES, a_source, error, graph, minimiser, noise
 
 on_both_paths = pytest.mark.parametrize("path", PATHS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])

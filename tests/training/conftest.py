@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tiny_runs import run, write_pairs, written
 
 from graphsr.threads import on_threads
 from graphsr.training.config import read_config
+from tests.training.tiny_runs import run, write_pairs, written
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_runs import HERE, STEPS, run, same, write_pairs, written
 
-from graphsr import model_files
 from graphsr.errors import GraphSRError, InputError
-from graphsr.learned import Architecture
+from graphsr.models import files as model_files
+from graphsr.models.graphsr import Architecture
 from graphsr.training import checkpoint
 from graphsr.training.config import Config, Data, DataSet, Optimisation, Schedule, Validation, read_config
 from graphsr.training.export import export
@@ -25,6 +24,7 @@ from graphsr.training.loop import Hardware, train
 from graphsr.training.optimiser import learning_rate
 from graphsr.training.standing import Standing
 from graphsr.training.stream import Batches
+from tests.training.tiny_runs import HERE, STEPS, run, same, write_pairs, written
 
 
 def started(path: Path, folder: Path, workers: int) -> subprocess.Popen[str]:

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_runs import HERE, run, same, write_pairs
 
 import graphsr
 from graphsr import InputError
 from graphsr.baselines import METHODS
-from graphsr.learned import Architecture
-from graphsr.model import load
+from graphsr.models.base import load
+from graphsr.models.graphsr import Architecture
 from graphsr.training.config import Diffusion, Validation, at_factor
 from graphsr.training.export import export
 from graphsr.training.loop import train
 from graphsr.training.network import build
 from graphsr.training.optimiser import optimiser
+from tests.training.tiny_runs import HERE, run, same, write_pairs
 
 # PMBANet at x2 is its smallest, and still 18 million numbers.
 FACTORS = {"msg-net": 4, "pmbanet": 2}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from graphsr.data.synthetic import scene
+from graphsr.scenes import scene
 from graphsr.training import checkpoint
 from graphsr.training.loop import Hardware, train
 

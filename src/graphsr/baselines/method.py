@@ -13,7 +13,7 @@ from torch import nn
 from graphsr.errors import InputError
 from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges
-from graphsr.model import Model
+from graphsr.models.base import Model
 from graphsr.sampling import fill_holes, interpolate_source
 from graphsr.scaling import known_cells, nonzero
 from graphsr.solver import SolveReport

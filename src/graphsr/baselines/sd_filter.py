@@ -7,7 +7,7 @@ import torch
 from graphsr.baselines.method import Method, unit_range
 from graphsr.errors import InputError
 from graphsr.graph import Edges, differences
-from graphsr.model import Model
+from graphsr.models.base import Model
 from graphsr.scaling import centre_and_spread, nonzero
 from graphsr.solver import SolveReport, solve_with_report
 

@@ -10,13 +10,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from graphsr import model_files
 from graphsr.baselines import METHODS, Method, caffe
 from graphsr.baselines.method import NetworkBaseline
 from graphsr.errors import InputError
-from graphsr.io.atomic import check_folder, whole_file
-from graphsr.model import Model
-from graphsr.model_files import stored
+from graphsr.files.atomic import check_folder, whole_file
+from graphsr.models import files as model_files
+from graphsr.models.base import Model
+from graphsr.models.files import stored
 from graphsr.suggestion import suggestion
 
 FORMAT = "graphsr weights 1"

@@ -13,7 +13,7 @@ from graphsr.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphsr.evaluation.solver_benchmark import Goal, SolverBenchmark
+    from graphsr.experiments.benchmarks.solver_benchmark import Goal, SolverBenchmark
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -63,8 +63,8 @@ def solver(
     if json_file is not None and not json_file.resolve().parent.is_dir():
         raise InputError(f"{json_file}: the folder does not exist")
 
-    from graphsr.evaluation import solver_benchmark
-    from graphsr.evaluation.solver_problems import pair_from_files
+    from graphsr.experiments.benchmarks import solver_benchmark
+    from graphsr.experiments.benchmarks.solver_problems import pair_from_files
 
     make_plan = solver_benchmark.Plan.quick if quick else solver_benchmark.Plan
     plan = make_plan(side=size, scenes=scenes, repeats=repeats)
@@ -99,7 +99,7 @@ def raster(
     """
     import tempfile
 
-    from graphsr.evaluation import raster_benchmark as measure
+    from graphsr.experiments.benchmarks import raster_benchmark as measure
 
     with telling("starting") as tell:
         if borders:
@@ -149,7 +149,7 @@ def _comparison_table(measured: SolverBenchmark) -> Table:
         *("faster", "1 thread", "goal", "met"),
         words=2,
     )
-    from graphsr.evaluation.solver_benchmark import SPEEDUPS
+    from graphsr.experiments.benchmarks.solver_benchmark import SPEEDUPS
 
     for row in measured.comparisons:
         limit = SPEEDUPS[row.factor]

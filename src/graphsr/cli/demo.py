@@ -55,7 +55,7 @@ def demo(
     import numpy as np
 
     import graphsr
-    from graphsr import io
+    from graphsr import files as io
 
     _make_folder(output)
     with working("drawing a scene"):
@@ -90,7 +90,7 @@ def _make_folder(path: Path) -> None:
 def _pair() -> _Pair:
     import numpy as np
 
-    from graphsr.data.synthetic import scene
+    from graphsr.scenes import scene
 
     drawn = scene(_SEED, _SIZE)
     truth_mm = drawn.depth * np.float32(1000)

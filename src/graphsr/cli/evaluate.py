@@ -40,8 +40,8 @@ def evaluate(
     from graphsr.evaluation.evaluate import evaluate as run
     from graphsr.evaluation.evaluate import labels
     from graphsr.evaluation.protocols import protocol as named
-    from graphsr.io.atomic import check_folder
-    from graphsr.model import load
+    from graphsr.files.atomic import check_folder
+    from graphsr.models.base import load
 
     how = named(protocol)
     for path in (output, sheet):
@@ -76,7 +76,7 @@ def evaluate(
         from PIL import Image
 
         from graphsr.evaluation.example_sheet import example_sheet
-        from graphsr.io.atomic import whole_file
+        from graphsr.files.atomic import whole_file
 
         picture = example_sheet(examples, f"{loaded[0][0]}, x{factor[0]:g}")
         with whole_file(sheet) as part:

@@ -100,7 +100,7 @@ _LABELS = ("name", "year", "learned", "parameters", "factors", "weights", "refer
 def _models() -> list[str]:
     """Those that are not methods of others."""
     from graphsr.baselines import METHODS
-    from graphsr.model import models
+    from graphsr.models.base import models
 
     return [name for name in models() if name not in METHODS]
 
@@ -121,7 +121,7 @@ def _extractors() -> list[tuple[str, int]]:
 
 
 def _model_cells(name: str) -> tuple[str, ...]:
-    from graphsr.model import load
+    from graphsr.models.base import load
 
     year, reference = _MODELS.get(name, _MODELS["default"])
     count = _count(load(name))

@@ -60,9 +60,9 @@ def reproduce(
       graphsr reproduce table1 --data data --budget 20000 -o reproduced
       graphsr reproduce figure-errors --sets synthetic --methods bicubic,guided-filter,colour
     """
-    from graphsr.reproduction import Plan
-    from graphsr.reproduction import reproduce as run
-    from graphsr.reproduction.report import write
+    from graphsr.experiments import Plan
+    from graphsr.experiments import reproduce as run
+    from graphsr.experiments.report import write
 
     if data is None and not sets and experiment != "timing":
         note("without --data, rendered scenes are measured on")

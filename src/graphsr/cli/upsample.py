@@ -13,8 +13,8 @@ from graphsr.cli.options import Confidence, Exact, Guide, Missing, Model, Output
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
-    from graphsr.batches import Outcome
-    from graphsr.pair_files import Choices, FileReport
+    from graphsr.files.batch import Outcome
+    from graphsr.files.pair import Choices, FileReport
 
 SOME_FAILED = 1
 Jobs = Annotated[
@@ -50,8 +50,8 @@ def upsample(
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
-    from graphsr.batches import is_batch
-    from graphsr.pair_files import Choices, PairFiles, upsample_pair
+    from graphsr.files.batch import is_batch
+    from graphsr.files.pair import Choices, PairFiles, upsample_pair
 
     choices = Choices(model, exact, missing)
     if is_batch(guide, source):
@@ -88,7 +88,8 @@ def _upsample_all(
     choices: Choices,
     jobs: int | None,
 ) -> None:
-    from graphsr import batches, load
+    from graphsr import load
+    from graphsr.files import batch as batches
 
     if confidences is not None and not batches.is_batch(confidences):
         raise InputError(f"{confidences}: with many pairs --confidence is a folder, or a pattern in quotes")

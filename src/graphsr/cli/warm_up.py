@@ -15,7 +15,7 @@ def warm_up() -> None:
     import numpy as np
 
     import graphsr
-    from graphsr.data.synthetic import scene
+    from graphsr.scenes import scene
 
     began = time.perf_counter()
     with working("compiling kernels"):

@@ -1,4 +1,4 @@
-"""A data set of one's own: guides/NAME.* with targets/NAME.*, in any format that graphsr.io reads."""
+"""A data set of one's own: guides/NAME.* with targets/NAME.*, in any format that graphsr.files reads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr import io
+from graphsr import files as io
 from graphsr.data.images import folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
-from graphsr.io.registry import FORMATS
+from graphsr.files.registry import FORMATS
 
 _SPLITS = ("train", "val", "test")
 _SUFFIXES = tuple(suffix for entry in FORMATS for suffix in entry.suffixes)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from graphsr import io
+from graphsr import files as io
 from graphsr.errors import InputError
 
 

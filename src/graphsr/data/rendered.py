@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphsr.data.pair import Pair, PairList
-from graphsr.data.synthetic import scene
+from graphsr.scenes import scene
 
 # Seeds below are for training, from here on for validation.
 _FIRST_VALIDATION_SEED = 1_000_000

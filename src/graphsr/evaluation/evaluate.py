@@ -15,7 +15,7 @@ from graphsr.data.pair import Pairs
 from graphsr.errors import InputError
 from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
 from graphsr.evaluation.protocols import Case, Protocol, cases
-from graphsr.model import Model
+from graphsr.models.base import Model
 from graphsr.upsampling import Upsampled, upsample
 
 Tell = Callable[[str], None]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graphsr.errors import InputError
 from graphsr.evaluation.evaluate import Evaluation
-from graphsr.io.atomic import whole_file
+from graphsr.files.atomic import whole_file
 
 HEADINGS = (
     "model", "data", "factor", "unit", "patches", "MSE", "MAE", "RMSE", "low-res. MSE", "edge MSE", "other MSE",

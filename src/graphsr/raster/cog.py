@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 
 from graphsr.errors import InputError
-from graphsr.io.atomic import whole_file
+from graphsr.files.atomic import whole_file
 from graphsr.raster.files import CACHE_MB, dataset, require_rasterio, swallow_errors
 from graphsr.raster.parts import Parts, Plan, tile_files
 

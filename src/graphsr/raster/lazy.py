@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError, missing_extra
-from graphsr.model import Model, load
+from graphsr.models.base import Model, load
 from graphsr.raster import tile_solve
 from graphsr.raster.frame import Frame, Piece, frame, pieces, samples, summary, surrounded
 from graphsr.raster.grid import Box, Grid

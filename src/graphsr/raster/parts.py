@@ -18,8 +18,8 @@ import numpy as np
 
 from graphsr import __version__
 from graphsr.errors import InputError
-from graphsr.io.atomic import whole_file
-from graphsr.io.conversion import convert
+from graphsr.files.atomic import whole_file
+from graphsr.files.conversion import convert
 from graphsr.raster.files import RasterPair, dataset, fingerprint, require_rasterio, window_of
 from graphsr.raster.frame import Frame
 from graphsr.raster.grid import Box

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError, missing_extra
-from graphsr.model import Model, load
+from graphsr.models.base import Model, load
 from graphsr.raster import tile_solve
 from graphsr.raster.frame import Frame, Names, frame, pieces, samples, summary
 from graphsr.raster.parts import Parts, Plan, plan_of

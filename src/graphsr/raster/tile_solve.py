@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from graphsr.errors import ConvergenceError, InputError
-from graphsr.model import Bicubic, GraphModel, Model, Posed
-from graphsr.part import Locality, Part
+from graphsr.models.base import Bicubic, GraphModel, Model, Posed
+from graphsr.models.window import Locality, Part
 from graphsr.raster.frame import Frame
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tiles import Tile

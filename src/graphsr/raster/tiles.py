@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graphsr.errors import InputError
-from graphsr.part import Locality
+from graphsr.models.window import Locality
 from graphsr.raster.grid import Box, Grid
 
 # How many lengths of decay, and how many source pixels, a border is away. Measured (docs/raster.md): below 1e-3 of the

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError
-from graphsr.io.atomic import check_folder
-from graphsr.model import Model, load, models
+from graphsr.files.atomic import check_folder
+from graphsr.models.base import Model, load, models
 from graphsr.raster import run
 from graphsr.raster.cog import assemble
 from graphsr.raster.files import RasterPair, common_type, dataset, has_mask, open_pair

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from graphsr.errors import InputError
-from graphsr.io.atomic import whole_file
+from graphsr.files.atomic import whole_file
 
 
 @dataclass(frozen=True)

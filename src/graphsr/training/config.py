@@ -14,8 +14,8 @@ from graphsr.baselines import METHODS
 from graphsr.data.augmentation import Augmentation
 from graphsr.data.degradation import Degradation, Factors
 from graphsr.errors import InputError
-from graphsr.learned import Architecture, GraphSR
-from graphsr.model import load
+from graphsr.models.base import load
+from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.settings import build
 from graphsr.suggestion import suggestion
 from graphsr.training.loss import LOSSES

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from graphsr import model_files
 from graphsr.baselines import weights
-from graphsr.learned import GraphSR
+from graphsr.models import files as model_files
+from graphsr.models.graphsr import GraphSR
 from graphsr.settings import build
 from graphsr.training import checkpoint, network
 from graphsr.training.config import Config

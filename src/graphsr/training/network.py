@@ -15,8 +15,8 @@ from graphsr.baselines.method import NetworkBaseline
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
-from graphsr.learned import Architecture, GraphSR
-from graphsr.model import load
+from graphsr.models.base import load
+from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.settings import build as from_table
 from graphsr.training.config import Config, fixed_factor
 

@@ -16,7 +16,7 @@ from graphsr.errors import InputError
 from graphsr.evaluation.evaluate import Example
 from graphsr.evaluation.example_sheet import example_sheet
 from graphsr.evaluation.protocols import Case
-from graphsr.model import Model
+from graphsr.models.base import Model
 from graphsr.pictures import Picture
 from graphsr.sampling import interpolate_source
 from graphsr.upsampling import upsample

@@ -1,5 +1,0 @@
-"""Synthetic rooms and still lifes: a guide image and its exact depth from a seed."""
-
-from graphsr.data.synthetic.generate import Scene, scene
-
-__all__ = ["Scene", "scene"]

@@ -1,0 +1,188 @@
+"""Measuring rasters in tiles: how far a border is felt, whether tiles show, and what they cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from graphsr.graph import Edges
+from graphsr.models.base import Colour, load
+from graphsr.models.window import Part
+from graphsr.raster.files import open_pair, require_rasterio
+from graphsr.raster.grid import Grid
+from graphsr.raster.run import do_tile
+from graphsr.raster.tile_solve import Settings
+from graphsr.raster.tiles import halo
+from graphsr.raster.upsampling import planned, prepared, upsample_files
+from graphsr.sampling import Sampling
+from graphsr.scaling import Scale, known_cells
+from graphsr.scenes import scene
+from graphsr.solver import solve
+from graphsr.threads import on_threads
+
+Tell = Callable[[str], None]
+# A difference counts as felt above the first; the second shows how steep the fall is.
+FELT = (1e-3, 1e-4)
+_MOSAIC_TILE = 1024
+
+
+@dataclass(frozen=True)
+class BorderRow:
+    """How many pixels from an artificial border the target differs from that of the whole image."""
+
+    graph: str
+    factor: int
+    weight: float
+    felt: tuple[int, ...]  # for each of FELT
+    halo: int  # what tiles are given
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One raster, whole: the run against its tiles alone."""
+
+    side: int
+    tiles: int
+    seconds: float
+    alone_seconds: float  # the sum of its tiles read, posed and solved one by one
+    seams: float  # largest difference to other tiles, in standard deviations of the target
+    workers: dict[int, tuple[float, float]]  # seconds for the tiles and for all, with so many processes
+
+
+def guide_and_truth(graph: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(1, 3, H, W) and (1, 1, H, W): a rendered scene, wires across the border, or noise."""
+    generator = np.random.default_rng(1)
+    guide: np.ndarray
+    if graph == "scene":
+        rendered = scene(1, (side, side))
+        guide, truth = np.moveaxis(rendered.guide, 2, 0), rendered.depth
+    elif graph == "wires":
+        widths = generator.integers(1, 12, side)
+        rows = np.repeat(generator.random((side, 3)), widths, 0)[:side] * 3
+        guide = np.broadcast_to(rows.T[:, :, None], (3, side, side))
+        truth = guide.mean(0) + np.cumsum(generator.normal(size=(side, side)), 1) * 0.05
+    else:
+        guide = generator.random((3, side, side))
+        truth = np.cumsum(np.cumsum(generator.normal(size=(side, side)), 0), 1)
+    images = (np.ascontiguousarray(part, dtype=np.float32) for part in (guide, np.asarray(truth)[None]))
+    fine, coarse = (torch.from_numpy(image)[None] for image in images)
+    return fine, coarse
+
+
+def border(graph: str, factor: int, weight: float, side: int = 0) -> BorderRow:
+    """Cut an image at two places, solve the parts in double precision, and see how far that is felt."""
+    side = side or max(384, 256 + 32 * factor)  # much wider than the halo
+    guide, truth = guide_and_truth(graph, side)
+    source = Sampling((side, side), (side // factor, side // factor))(truth)
+    fitted = load("colour")
+    assert isinstance(fitted, Colour)
+    model = Colour(weight, fitted.mu, fitted.power, fitted.floor, fitted.prior_weight)
+    scale = Scale.of(guide, source, known_cells(source, None))
+    whole = _from(model, guide, source, scale, factor, 0)
+    worst = np.zeros(side)
+    for cell in (side // factor // 5, side // factor // 3):
+        part = _from(model, guide, source, scale, factor, cell)
+        difference = (part - whole[..., cell * factor :]).abs()[0, 0].amax(0).numpy() / float(whole.std())
+        worst[: difference.size] = np.maximum(worst[: difference.size], difference)
+    felt = tuple(int(np.max(np.flatnonzero(worst >= limit), initial=-1)) + 1 for limit in FELT)
+    around = halo(Grid.edge_to_edge((side, side), (source.shape[-2], source.shape[-1])), model.locality)
+    return BorderRow(graph, factor, weight, felt, around[0])
+
+
+def _from(
+    model: Colour, guide: torch.Tensor, source: torch.Tensor, scale: Scale, factor: int, cell: int
+) -> torch.Tensor:
+    """The target of the part that begins at a column of cells."""
+    fine, coarse = guide[..., cell * factor :], source[..., cell:]
+    sampling = Sampling((fine.shape[-2], fine.shape[-1]), (coarse.shape[-2], coarse.shape[-1]))
+    posed = model.pose(fine, coarse, part=Part(sampling, scale, known_cells(coarse, None), 1e-6))
+    edges = Edges(posed.edges.down.double(), posed.edges.right.double())
+    prior = posed.prior.double() if posed.prior is not None else None
+    return solve(edges, coarse.double(), sampling, prior=prior, prior_weight=model.prior_weight, rtol=1e-6)
+
+
+def write_mosaic(folder: Path, side: int, factor: int = 8) -> tuple[Path, Path]:
+    """Rendered scenes side by side, as a guide of three bytes a pixel and a source of floats."""
+    rasterio = require_rasterio()
+    generator = np.random.default_rng(0)
+    piece = min(_MOSAIC_TILE, -(-side // factor) * factor)
+    scenes = [scene(seed, (piece, piece)) for seed in range(4)]
+    profile = {"driver": "GTiff", "crs": "EPSG:32633", "tiled": True, "blockxsize": 512, "blockysize": 512}
+    paths = folder / "guide.tif", folder / "source.tif"
+    fine_place = rasterio.transform.from_origin(5e5, 4e6, 1, 1)
+    coarse_place = rasterio.transform.from_origin(5e5, 4e6, factor, factor)
+    count = -(-side // factor)
+    fine = {"height": side, "width": side, "count": 3, "dtype": "uint8", "transform": fine_place}
+    coarse = {"height": count, "width": count, "count": 1, "dtype": "float32", "transform": coarse_place}
+    with (
+        rasterio.open(paths[0], "w", **fine, **profile) as guide,
+        rasterio.open(paths[1], "w", **coarse, **profile) as source,
+    ):
+        for top in range(0, side, piece):
+            for left in range(0, side, piece):
+                chosen = scenes[generator.integers(len(scenes))]
+                height, width = min(piece, side - top), min(piece, side - left)
+                image = np.moveaxis(_bytes(chosen.guide), 2, 0)[:, :height, :width]
+                guide.write(image, window=rasterio.windows.Window(left, top, width, height))
+                rows, columns = -(-height // factor), -(-width // factor)
+                means = chosen.depth.reshape(piece // factor, factor, -1, factor).mean((1, 3))
+                place = rasterio.windows.Window(left // factor, top // factor, columns, rows)
+                source.write(means[None, :rows, :columns].astype(np.float32), window=place)
+    return paths
+
+
+def _bytes(image: np.ndarray) -> np.ndarray:
+    return image if image.dtype == np.uint8 else (np.clip(image, 0, 1) * 255).astype(np.uint8)
+
+
+def measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str = "colour") -> RunRow:
+    """One thread throughout, so that the run and its tiles alone are alike."""
+    with on_threads(1):
+        return _measure_run(folder, side, worker_counts, tell, model)
+
+
+def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str) -> RunRow:
+    tell(f"making a raster of {side} x {side}")
+    guide, source = write_mosaic(folder, side)
+    tell(f"{side} x {side}: its tiles alone")
+    chosen = load(model)
+    plan = planned(open_pair(guide, source), model, chosen, Settings())
+    parts = prepared(plan, chosen, folder / "alone.tif")
+    numbers = [tile.number for tile in plan.tiles]
+    do_tile(str(parts.folder), 0)  # loads and compiles
+    began = time.perf_counter()
+    for number in numbers:
+        do_tile(str(parts.folder), number)
+    alone = time.perf_counter() - began
+    parts.remove()
+    tell(f"{side} x {side}: the run")
+    began = time.perf_counter()
+    upsample_files(guide, source, folder / "run.tif", model=model)
+    seconds = time.perf_counter() - began
+    tell(f"{side} x {side}: with other tiles")
+    upsample_files(guide, source, folder / "other.tif", model=model, tile=max(min(plan.side, side) * 5 // 8, 64))
+    seams = _largest_difference(folder / "run.tif", folder / "other.tif")
+    workers = {}
+    for count in worker_counts:
+        tell(f"{side} x {side}: {count} workers")
+        report = upsample_files(guide, source, folder / "w.tif", model=model, workers=count)
+        workers[count] = report.tile_seconds, report.seconds
+    return RunRow(side, len(numbers), seconds, alone, seams, workers)
+
+
+def _largest_difference(one: Path, other: Path) -> float:
+    """In standard deviations of the first; by blocks of rows."""
+    rasterio = require_rasterio()
+    worst, count, total, squares = 0.0, 0, 0.0, 0.0
+    with rasterio.open(one) as first, rasterio.open(other) as second:
+        for top in range(0, first.height, 512):
+            window = rasterio.windows.Window(0, top, first.width, min(512, first.height - top))
+            values = first.read(1, window=window).astype(np.float64)
+            worst = max(worst, float(np.abs(values - second.read(1, window=window)).max()))
+            count, total, squares = count + values.size, total + values.sum(), squares + np.square(values).sum()
+    return worst / float(np.sqrt(squares / count - (total / count) ** 2))

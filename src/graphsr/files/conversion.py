@@ -1,0 +1,75 @@
+"""From computed floats to the type of a file, counting every value that had to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphsr.files.image import Array
+
+
+@dataclass(frozen=True)
+class Change:
+    """How many values were changed, and the largest change in the units of the image."""
+
+    count: int = 0
+    largest: float = 0.0
+
+
+UNCHANGED = Change()
+
+
+@dataclass(frozen=True, eq=False)
+class Converted:
+    """`rounded` leaves out the values that were clipped; `missing` counts NaN replaced by `missing_value`."""
+
+    array: Array
+    rounded: Change = UNCHANGED
+    clipped: Change = UNCHANGED
+    missing: int = 0
+    missing_value: float | None = None
+
+
+def convert(array: Array, dtype: np.dtype[Any], missing: float | None = None) -> Converted:
+    """Values of `array` in the type `dtype`. NaN becomes `missing`, or 0 in integers if none is given."""
+    if array.dtype == dtype and missing is None:
+        return Converted(array)
+    to_integer = dtype.kind in "iu"
+    fill = 0.0 if to_integer and (missing is None or np.isnan(missing)) else missing
+    values, holes = _filled(array, fill)
+    low, high = _limits(dtype)
+    limited = np.clip(values, low, high)
+    # Infinity has a place of its own in every float type, so it is not out of range there.
+    outside = (limited != values) if to_integer else (limited != values) & np.isfinite(values)
+    stored = np.rint(limited).astype(dtype) if to_integer else np.where(outside, limited, values).astype(dtype)
+    clipped = _change(values, limited, outside)
+    inside = ~outside & np.isfinite(values)
+    rounded = _change(values, stored.astype(values.dtype), inside & (stored != values))
+    return Converted(stored, rounded, clipped, holes, fill if holes else None)
+
+
+def _filled(array: Array, fill: float | None) -> tuple[Array, int]:
+    """A float64 copy (exact for every type up to 32 bits) with NaN replaced, and how many were."""
+    values = array.astype(np.float64)
+    if fill is None or np.isnan(fill):
+        return values, 0
+    holes = np.isnan(values)
+    values[holes] = fill
+    return values, int(holes.sum())
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    if dtype.kind == "f":
+        return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    low, high = int(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+    # The largest 64-bit integer is no float64; the next float below it is the largest that can be cast.
+    return float(low), high if int(high) <= np.iinfo(dtype).max else float(np.nextafter(high, 0))
+
+
+def _change(before: Array, after: Array, where: Array) -> Change:
+    count = int(where.sum())
+    if not count:
+        return UNCHANGED
+    return Change(count, float(np.max(np.abs(after[where] - before[where]))))

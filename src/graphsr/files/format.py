@@ -1,0 +1,66 @@
+"""What the reader and the writer need to know about a file format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphsr.errors import InputError
+from graphsr.files.image import Array, Image
+
+
+def nothing_to_import(path: Path) -> None:
+    """For formats whose library is always installed."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format. `types` are what `write` accepts, narrow to wide; `channels` None means any number."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    signatures: tuple[bytes, ...]
+    read: Callable[[Path], Image]
+    write: Callable[[Path, Array, float | None], None]
+    types: tuple[str, ...]
+    channels: tuple[int, ...] | None = None
+    lossy: bool = False
+    require: Callable[[Path], None] = nothing_to_import
+
+    @property
+    def holds_floats(self) -> bool:
+        return any(np.dtype(name).kind == "f" for name in self.types)
+
+    def stored_type(self, source: np.dtype[Any]) -> np.dtype[Any] | None:
+        """The type in which values of type `source` are stored; None where that would destroy them.
+
+        The source's own type if the format has it, else the narrowest that holds all its values (of floats,
+        at least 32 bits for an integer source, whose upsampled values have fractions). An integer source may
+        also end in the widest integer type, where the writer counts what had to be clipped.
+        """
+        types = [np.dtype(name) for name in self.types]
+        if source in types:
+            return source
+        integers = [t for t in types if t.kind in "iu"]
+        floats = [t for t in types if t.kind == "f"]
+        if source.kind == "f":
+            holding = [t for t in floats if np.can_cast(source, t)]
+            return holding[0] if holding else floats[-1] if floats else None
+        if self.lossy:
+            return None
+        holding = [t for t in integers if np.can_cast(source, t)]
+        holding += [t for t in floats if t.itemsize >= 4 and np.can_cast(source, t)]
+        return holding[0] if holding else floats[-1] if floats else integers[-1]
+
+    def check_channels(self, path: Path, channels: int) -> None:
+        if self.channels is None or channels in self.channels:
+            return
+        allowed = " or ".join(str(count) for count in self.channels)
+        raise InputError(
+            f"{path}: a {self.name} file holds {allowed} channels, and the image has {channels}; "
+            "give the output the suffix .tif or .npy"
+        )

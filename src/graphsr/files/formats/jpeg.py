@@ -1,0 +1,38 @@
+"""JPEG: for guides, and for 8-bit pictures that were JPEG to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as PillowImage
+from PIL.JpegImagePlugin import JpegImageFile
+
+from graphsr.files.format import Format
+from graphsr.files.image import Array, Image
+from graphsr.files.orientation import ORIENTATION_TAG, upright
+
+
+def read(path: Path) -> Image:
+    with JpegImageFile(path) as picture:
+        orientation = picture.getexif().get(ORIENTATION_TAG, 1)
+        pixels = picture if picture.mode in ("L", "RGB") else picture.convert("RGB")
+        array, turned = upright(np.asarray(pixels), orientation)
+    return Image(array, path, turned)
+
+
+def write(path: Path, array: Array, missing: float | None) -> None:
+    # The finest quality without chroma subsampling: the values are measurements, the size is secondary.
+    PillowImage.fromarray(array).save(path, format="JPEG", quality=100, subsampling=0)
+
+
+FORMAT = Format(
+    name="JPEG",
+    suffixes=(".jpg", ".jpeg"),
+    signatures=(b"\xff\xd8\xff",),
+    read=read,
+    write=write,
+    types=("uint8",),
+    channels=(1, 3),
+    lossy=True,
+)

@@ -1,0 +1,103 @@
+"""PNG: 8 and 16 bits, grey and colour."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as PillowImage
+from PIL.PngImagePlugin import PngImageFile
+
+from graphsr.files.format import Format
+from graphsr.files.image import Array, Image
+from graphsr.files.orientation import ORIENTATION_TAG, upright
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_RGB_COLOUR_TYPE = 2
+_UP_FILTER = 2
+_IDAT_BYTES = 1 << 20
+
+
+def read(path: Path) -> Image:
+    # PngImageFile rather than Image.open: the latter refuses large pictures as "decompression bombs".
+    with PngImageFile(path) as picture:
+        raw_mode = picture.tile[0][3] if picture.tile else ""
+        orientation = picture.getexif().get(ORIENTATION_TAG, 1)
+        if raw_mode in ("RGB;16B", "RGBA;16B", "LA;16B"):
+            array = _read_deep_colour(path, str(raw_mode))
+        else:
+            array = _read_plain(picture)
+    array, dropped = _without_alpha(array)
+    array, turned = upright(array, orientation)
+    return Image(array, path, dropped + turned)
+
+
+def _read_plain(picture: PngImageFile) -> Array:
+    if picture.mode == "1":
+        return np.asarray(picture.convert("L"))
+    if picture.mode == "P":
+        return np.asarray(picture.convert("RGBA" if "transparency" in picture.info else "RGB"))
+    return np.asarray(picture)
+
+
+def _read_deep_colour(path: Path, raw_mode: str) -> Array:
+    """Pillow has no 16-bit colour and keeps the high byte of a sample, so the low byte is asked for too."""
+    if raw_mode == "LA;16B":
+        samples = _decode(path, "RGBA").astype(np.uint16)
+        return samples[..., 0::2] << 8 | samples[..., 1::2]
+    high, low = _decode(path, raw_mode), _decode(path, raw_mode.replace("16B", "16L"))
+    return high.astype(np.uint16) << 8 | low
+
+
+def _decode(path: Path, raw_mode: str) -> Array:
+    with PngImageFile(path) as picture:
+        codec, extents, offset, _ = picture.tile[0]
+        picture.tile = [type(picture.tile[0])(codec, extents, offset, raw_mode)]
+        return np.asarray(picture)
+
+
+def _without_alpha(array: Array) -> tuple[Array, tuple[str, ...]]:
+    if array.ndim == 2 or array.shape[2] == 3:
+        return array, ()
+    colour = array[..., 0] if array.shape[2] == 2 else array[..., :3]
+    return np.ascontiguousarray(colour), ("alpha channel dropped",)
+
+
+def write(path: Path, array: Array, missing: float | None) -> None:
+    if array.ndim == 3 and array.dtype == np.uint16:
+        path.write_bytes(b"".join(_deep_colour_chunks(array)))
+    else:
+        PillowImage.fromarray(array).save(path, format="PNG")
+
+
+def _deep_colour_chunks(array: Array) -> Iterator[bytes]:
+    height, width, channels = array.shape
+    rows = array.astype(">u2").view(np.uint8).reshape(height, width * channels * 2)
+    filtered = np.empty((height, rows.shape[1] + 1), np.uint8)
+    filtered[:, 0] = _UP_FILTER
+    filtered[:, 1:] = rows
+    filtered[1:, 1:] -= rows[:-1]
+    data = zlib.compress(filtered.tobytes(), 6)
+    yield SIGNATURE
+    yield _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 16, _RGB_COLOUR_TYPE, 0, 0, 0))
+    for start in range(0, len(data), _IDAT_BYTES):
+        yield _chunk(b"IDAT", data[start : start + _IDAT_BYTES])
+    yield _chunk(b"IEND", b"")
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+FORMAT = Format(
+    name="PNG",
+    suffixes=(".png",),
+    signatures=(SIGNATURE,),
+    read=read,
+    write=write,
+    types=("uint8", "uint16"),
+    channels=(1, 3),
+)

@@ -1,0 +1,47 @@
+"""Source pixels without a measurement: marked by a value in the file, NaN in the computation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphsr.files.image import Array
+
+_FEWEST_ZEROS = 0.005  # of all pixels
+_NEAR_ZERO = 0.1  # of the median of the other pixels
+_ISOLATION = 10  # zeros for each pixel that is near zero
+
+
+def marked(array: Array, missing: float | None) -> tuple[Array, NDArray[np.bool_]]:
+    """The source as floats with NaN where it equals `missing` or is not finite, and where that is."""
+    values = array.astype(np.result_type(array.dtype, np.float32))
+    holes = ~np.isfinite(values)
+    if missing is not None and not np.isnan(missing):
+        holes |= _equal(array, missing)
+    values[holes] = np.nan
+    return values, holes
+
+
+def _equal(array: Array, value: float) -> NDArray[np.bool_]:
+    if array.dtype.kind != "f":
+        return np.asarray(array == value)
+    # A value typed in decimal (-3.4028235e38) has to meet what the file's narrower type made of it.
+    with np.errstate(over="ignore"):
+        return np.asarray(array == np.asarray(value).astype(array.dtype))
+
+
+def looks_missing(array: Array) -> float:
+    """The share of zeros in an integer image if they look like holes rather than values, else 0.
+
+    Holes are zeros that stand apart: hardly any other pixel is near zero. A dark picture has its zeros next
+    to ones and twos, and an image of only two values is a mask, where zero means something.
+    """
+    if array.dtype.kind not in "iu":
+        return 0.0
+    zero = array == 0
+    share = float(zero.mean())
+    others = np.abs(array[~zero].astype(np.float64))
+    if share < _FEWEST_ZEROS or others.size == 0 or others.min() == others.max():
+        return 0.0
+    near = np.count_nonzero(others < _NEAR_ZERO * np.median(others))
+    return share if near * _ISOLATION <= np.count_nonzero(zero) else 0.0

@@ -1,0 +1,1 @@
+from graphsr.models.base import load, models as names  # noqa

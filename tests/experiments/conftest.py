@@ -1,0 +1,51 @@
+"""A small folder of data sets, and a way to run `graphsr reproduce` on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from graphsr import files as io
+from graphsr.cli import app
+from graphsr.scenes import scene
+
+SIDE = 256
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory) -> Path:
+    """Two data sets of two scenes each, one to train on and one to measure: HCI, and frames of NYUv2."""
+    root = tmp_path_factory.mktemp("data")
+    for seed, name in enumerate(("cotton", "boardgames")):
+        drawn = scene(seed, (SIDE, SIDE))
+        (root / "hci" / name).mkdir(parents=True)
+        io.write(root / "hci" / name / "color.png", drawn.guide)
+        io.write(root / "hci" / name / "disparity.pfm", 1 / drawn.depth)
+    for part in ("rgb", "depth8"):
+        (root / "nyuv2" / part).mkdir(parents=True)
+    for seed in (0, 1):
+        drawn = scene(2 + seed, (SIDE, SIDE))
+        Image.fromarray(drawn.guide).save(root / "nyuv2" / "rgb" / f"{seed}.jpg")
+        stored = np.clip(drawn.depth * 25.5, 0, 255).astype(np.uint8)
+        Image.fromarray(stored).save(root / "nyuv2" / "depth8" / f"{seed}.png")
+    (root / "nyuv2" / "split.json").write_text(json.dumps({"train": [0], "val": [1]}))
+    return root
+
+
+@pytest.fixture
+def reproduce(monkeypatch):
+    """Runs the command; returns its exit code and all it printed."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.exit_code, done.output
+
+    return run
