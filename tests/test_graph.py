@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from graphsr import Edges, InputError, affinity, energy
-from graphsr.graph import FLOOR, gradually_apart, ties
+from graphsr.graph import FLOOR, edge_weights, power_law_distance
 
 
 def noise(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -17,8 +17,8 @@ def noise(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def test_ties_can_fall_with_a_power_of_the_difference():
     features = noise(1, 3, 4, 5)
-    apart = gradually_apart(features, mu=0.1, power=1.5)
-    found = ties(apart, weight=0.7, floor=0.0).right[0, 2, 1]
+    apart = power_law_distance(features, mu=0.1, power=1.5)
+    found = edge_weights(apart, weight=0.7, floor=0.0).right[0, 2, 1]
     squares = (features[0, :, 2, 1] - features[0, :, 2, 2]).square().mean()
     assert float(found) == pytest.approx(0.7 * float(1 + squares / 0.01) ** -1.5, rel=1e-12)
 
@@ -72,7 +72,7 @@ class TestAffinity:
         assert torch.equal(turned.right, edges.down.mT)
 
     def test_is_differentiable_in_features_mu_and_weight(self):
-        def ties(features, mu, weight):
+        def edge_weights(features, mu, weight):
             edges = affinity(features, mu, weight=weight)
             return edges.down, edges.right
 

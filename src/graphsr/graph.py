@@ -54,23 +54,23 @@ def affinity(
     if features.ndim != 4:
         raise InputError(f"affinity: features must be (B, M, H, W), not {tuple(features.shape)}")
     scale = 1e-6 + torch.as_tensor(mu, dtype=features.dtype, device=features.device) ** 2
-    apart = squared_differences(features)
-    return ties(Edges(apart.down / scale, apart.right / scale), weight=weight, floor=floor)
+    apart = squared_distance(features)
+    return edge_weights(Edges(apart.down / scale, apart.right / scale), weight=weight, floor=floor)
 
 
-def squared_differences(features: torch.Tensor) -> Edges:
+def squared_distance(features: torch.Tensor) -> Edges:
     """mean_c (f_p - f_q)^2 of (B, M, H, W) along every edge."""
     step = differences(features)
     return Edges(step.down.square().mean(1), step.right.square().mean(1))
 
 
-def gradually_apart(features: torch.Tensor, mu: float, power: float) -> Edges:
+def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges:
     """power * log(1 + mean_c (f_p - f_q)^2 / mu^2): ties then fall with a power of the difference, and not abruptly."""
-    apart = squared_differences(features / mu)
+    apart = squared_distance(features / mu)
     return Edges(power * torch.log1p(apart.down), power * torch.log1p(apart.right))
 
 
-def ties(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
+def edge_weights(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
     """Edge weights from how far apart pixels are: weight * (floor + (1 - floor) * exp(-apart))."""
     if not isinstance(floor, Edges) and not 0.0 <= floor < 1.0:
         raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")

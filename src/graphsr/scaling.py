@@ -18,10 +18,10 @@ _LEAST_RELIEF = 1e-6
 class Scale:
     """Centre and size of guide and source, of every image of a batch."""
 
-    guide_centre: torch.Tensor  # (B, C, 1, 1)
-    guide_spread: torch.Tensor  # (B, 1, 1, 1) one for all channels: an almost constant one must not become noise
-    source_centre: torch.Tensor  # (B, K, 1, 1)
-    source_unit: torch.Tensor  # (B, K, 1, 1) one each: the channels of a source may have different units
+    guide_mean: torch.Tensor  # (B, C, 1, 1)
+    guide_std: torch.Tensor  # (B, 1, 1, 1) one for all channels: an almost constant one must not become noise
+    source_mean: torch.Tensor  # (B, K, 1, 1)
+    source_std: torch.Tensor  # (B, K, 1, 1) one each: the channels of a source may have different units
 
     @classmethod
     def of(cls, guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> Scale:
@@ -30,20 +30,20 @@ class Scale:
         spread = (guide - centre).square().mean((1, 2, 3), keepdim=True).sqrt()
         return cls(centre, nonzero(spread), *_centre_and_unit(source, known.expand_as(source)))
 
-    def of_guide(self, guide: torch.Tensor) -> torch.Tensor:
+    def standardise_guide(self, guide: torch.Tensor) -> torch.Tensor:
         """The guide (B, C, H, W) in its scale: mean 0 and standard deviation 1, or about so in a window."""
-        return (guide - self.guide_centre) / self.guide_spread
+        return (guide - self.guide_mean) / self.guide_std
 
-    def of_source(self, source: torch.Tensor) -> torch.Tensor:
+    def standardise_source(self, source: torch.Tensor) -> torch.Tensor:
         """The source, or a target, (B, K, ...) in units of the source about its mean."""
-        return (source - self.source_centre) / self.source_unit
+        return (source - self.source_mean) / self.source_std
 
-    def in_source_units(self, scaled: torch.Tensor) -> torch.Tensor:
+    def restore_source(self, scaled: torch.Tensor) -> torch.Tensor:
         """Back from `of_source`."""
-        return scaled * self.source_unit + self.source_centre
+        return scaled * self.source_std + self.source_mean
 
 
-def known_cells(source: torch.Tensor, confidence: torch.Tensor | None) -> torch.Tensor:
+def known_pixels(source: torch.Tensor, confidence: torch.Tensor | None) -> torch.Tensor:
     """Which source pixels have a value that counts: (B, K, h, w), with confidence (B, 1 or K, h, w)."""
     known = torch.isfinite(source)
     return known if confidence is None else known & (confidence > 0)
@@ -54,12 +54,12 @@ def nonzero(spread: torch.Tensor) -> torch.Tensor:
     return torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
-def least_unit(centre: torch.Tensor) -> torch.Tensor:
+def smallest_std(centre: torch.Tensor) -> torch.Tensor:
     """The smallest unit of a source with this mean."""
     return _LEAST_RELIEF * centre.abs() + torch.finfo(centre.dtype).tiny
 
 
-def centre_and_spread(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def mean_and_std(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean and standard deviation of the known pixels of (B, K, h, w), (B, K, 1, 1), without a gradient."""
     source = source.detach()
     nothing = torch.zeros_like(source)
@@ -70,5 +70,5 @@ def centre_and_spread(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.
 
 
 def _centre_and_unit(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    mean, spread = centre_and_spread(source, known)
-    return mean, torch.maximum(spread, least_unit(mean))
+    mean, spread = mean_and_std(source, known)
+    return mean, torch.maximum(spread, smallest_std(mean))

@@ -57,8 +57,8 @@ def test_centre_and_unit_of_the_source_are_those_of_its_known_pixels_under_the_g
     source[:, 40:] = 1e6  # beyond the guide
     grid = Grid((320, 480), (60, 60), (0.0, 0.0), (8.0, 8.0))
     found = frame_of(source, grid)
-    np.testing.assert_allclose(found.source_centre, np.nanmean(source[:, :40], (1, 2)), rtol=1e-5)
-    np.testing.assert_allclose(found.source_unit, np.nanstd(source[:, :40], (1, 2)), rtol=1e-4)
+    np.testing.assert_allclose(found.source_mean, np.nanmean(source[:, :40], (1, 2)), rtol=1e-5)
+    np.testing.assert_allclose(found.source_std, np.nanstd(source[:, :40], (1, 2)), rtol=1e-4)
 
 
 def test_clouds_do_not_decide_the_brightness_of_a_guide():
@@ -67,15 +67,15 @@ def test_clouds_do_not_decide_the_brightness_of_a_guide():
     cloudy[:, :10, :10] = 65535.0
     grid = Grid.edge_to_edge((200, 200), (25, 25))
     clear, under = (frame_of(relief((25, 25)), grid, image) for image in (guide, cloudy))
-    np.testing.assert_allclose(under.guide_spread, clear.guide_spread, rtol=0.03)
-    np.testing.assert_allclose(under.guide_centre, clear.guide_centre, rtol=0.03)
+    np.testing.assert_allclose(under.guide_std, clear.guide_std, rtol=0.03)
+    np.testing.assert_allclose(under.guide_mean, clear.guide_mean, rtol=0.03)
 
 
 def test_a_guide_of_two_values_keeps_its_contrast():
     guide = np.zeros((1, 100, 100), np.float32)
     guide[:, 0, :5] = 1.0
     found = frame_of(relief((25, 25)), Grid.edge_to_edge((100, 100), (25, 25)), guide)
-    assert found.guide_spread == pytest.approx(guide.std(), rel=1e-3)
+    assert found.guide_std == pytest.approx(guide.std(), rel=1e-3)
 
 
 def test_large_guides_are_judged_by_samples_that_do_not_depend_on_tiles():

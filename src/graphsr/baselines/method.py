@@ -15,7 +15,7 @@ from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges
 from graphsr.models.base import Model
 from graphsr.sampling import fill_holes, interpolate_source
-from graphsr.scaling import known_cells, nonzero
+from graphsr.scaling import known_pixels, nonzero
 from graphsr.solver import SolveReport
 
 
@@ -59,7 +59,7 @@ class Baseline(Model):
     ) -> tuple[torch.Tensor, Edges | None, SolveReport | None]:
         if exact:
             raise InputError("this method cannot be exact; use a graph model such as 'colour'")
-        known = known_cells(source, confidence)
+        known = known_pixels(source, confidence)
         trust = known.to(source.dtype) if confidence is None else torch.where(known, confidence, 0.0)
         batch, channels = source.shape[:2]
         size = (guide.shape[-2], guide.shape[-1])

@@ -8,7 +8,7 @@ from graphsr.baselines.method import Method, unit_range
 from graphsr.errors import InputError
 from graphsr.graph import Edges, differences
 from graphsr.models.base import Model
-from graphsr.scaling import centre_and_spread, nonzero
+from graphsr.scaling import mean_and_std, nonzero
 from graphsr.solver import SolveReport, solve_with_report
 
 _LEAST_TIE = 1e-5  # published; no pixel is cut off altogether
@@ -51,7 +51,7 @@ class SDFilter(Model):
         # In double precision: two ties of 1e-5 multiply to a contrast that single precision cannot solve.
         static = ties(colours(guide.double()), self.sigma_g)
         values = source.double()
-        units = nonzero(centre_and_spread(values, torch.isfinite(values))[1])
+        units = nonzero(mean_and_std(values, torch.isfinite(values))[1])
         target = torch.ones_like(values[:, :1, :1, :1]).expand(-1, -1, *size)
         iterations, seconds = 0, 0.0
         for step in range(self.steps):

@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from graphsr.errors import InputError
-from graphsr.graph import Edges, gradually_apart, ties
+from graphsr.graph import Edges, edge_weights, power_law_distance
 from graphsr.models.window import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
-from graphsr.scaling import Scale, known_cells
+from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import SolveReport, solve_with_report
 from graphsr.suggestion import suggestion
 
@@ -88,7 +88,7 @@ class Posed:
             exact=self.exact,
             rtol=self.rtol,
         )
-        return target if self.scale is None else self.scale.in_source_units(target), self.edges, report
+        return target if self.scale is None else self.scale.restore_source(target), self.edges, report
 
     def in_double_precision(self) -> Posed:
         """The same solve where single precision cannot keep `rtol`."""
@@ -156,7 +156,7 @@ class Bicubic(Model):
             raise InputError("model 'bicubic' cannot be exact; use a graph model such as 'colour'")
         if part is not None:
             return interpolate_source(source, part.sampling), None, None
-        known = known_cells(source, confidence)
+        known = known_pixels(source, confidence)
         return interpolate_source(source, guide.shape[-2:], known), None, None  # type: ignore[arg-type]
 
 
@@ -184,12 +184,12 @@ class Colour(GraphModel):
         exact: bool = False,
         part: Part | None = None,
     ) -> Posed:
-        part = part or whole(guide, source, known_cells(source, confidence), self.rtol)
+        part = part or whole(guide, source, known_pixels(source, confidence), self.rtol)
         sampling, scale = part.sampling, part.scale
-        interpolated = interpolate_source(source, sampling, known_cells(source, confidence))
-        features = torch.cat([scale.of_guide(guide), scale.of_source(interpolated)], 1)
+        interpolated = interpolate_source(source, sampling, known_pixels(source, confidence))
+        features = torch.cat([scale.standardise_guide(guide), scale.standardise_source(interpolated)], 1)
         return Posed(
-            ties(gradually_apart(features, self.mu, self.power), weight=self.weight, floor=self.floor),
+            edge_weights(power_law_distance(features, self.mu, self.power), weight=self.weight, floor=self.floor),
             source,
             sampling,
             rtol=part.rtol,

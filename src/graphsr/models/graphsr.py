@@ -12,11 +12,11 @@ from torch import nn
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.imagenet import MEAN, STD
-from graphsr.graph import FLOOR, Edges, gradually_apart, squared_differences, ties
+from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, squared_distance
 from graphsr.models.base import GraphModel, Posed, whole
 from graphsr.models.window import Locality, Part
 from graphsr.sampling import Sampling, interpolate_source
-from graphsr.scaling import known_cells
+from graphsr.scaling import known_pixels
 
 # The network's raw outputs are near 1; these are the sizes that guesses and offsets begin with, in standard deviations
 # of the source.
@@ -135,11 +135,11 @@ class GraphSR(GraphModel):
         exact: bool = False,
         part: Part | None = None,
     ) -> Posed:
-        guide, known = self.seen(guide), known_cells(source, confidence)
+        guide, known = self.seen(guide), known_pixels(source, confidence)
         part = part or whole(guide, source, known, self.rtol)
-        scaled = torch.where(known, part.scale.of_source(source), torch.full_like(source, torch.nan))
+        scaled = torch.where(known, part.scale.standardise_source(source), torch.full_like(source, torch.nan))
         interpolated = self._interpolated(scaled, part.sampling, known)
-        colours = _imagenet_scaled(guide) if self.architecture.published else part.scale.of_guide(guide)
+        colours = _imagenet_scaled(guide) if self.architecture.published else part.scale.standardise_guide(guide)
         predicted = self.predict(colours, interpolated, part.known, part.sampling)
         return Posed(
             predicted.edges,
@@ -163,7 +163,7 @@ class GraphSR(GraphModel):
             return Edges(torch.cat(downs), torch.cat(rights)), torch.cat(extras)
         out = self.feature_extractor(seen)
         own = out.shape[1] - self.architecture.extras
-        return squared_differences(out[:, :own]), out[:, own:]
+        return squared_distance(out[:, :own]), out[:, own:]
 
     def _interpolated(self, source: torch.Tensor, sampling: Sampling, known: torch.Tensor) -> torch.Tensor:
         if self.architecture.published:
@@ -196,13 +196,13 @@ class GraphSR(GraphModel):
         scale = 1e-6 + self.log_mu.exp().square()
         down, right = down.mean(1) / scale, right.mean(1) / scale
         if how.colour_mu > 0:
-            plain = gradually_apart(torch.cat([colours, interpolated], 1), how.colour_mu, how.colour_power)
+            plain = power_law_distance(torch.cat([colours, interpolated], 1), how.colour_mu, how.colour_power)
             share = 2 * torch.sigmoid(extras[:, :, -1].mean(1))  # how much colours count: 1 to begin with
             counts = _between(share)
             down = down + counts.down * plain.down.clamp_max(_FARTHEST)
             right = right + counts.right * plain.right.clamp_max(_FARTHEST)
             extras = extras[:, :, :-1]
-        edges = ties(Edges(down, right), weight=weight, floor=floor)
+        edges = edge_weights(Edges(down, right), weight=weight, floor=floor)
         guess = trust = offsets = None
         if how.guess:
             guess = interpolated + _GUESS_SCALE * extras[:, :, 0]

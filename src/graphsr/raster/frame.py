@@ -16,7 +16,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.raster.grid import Box, Grid
 from graphsr.sampling import fill_from, fill_holes, halved
-from graphsr.scaling import Scale, least_unit, nonzero
+from graphsr.scaling import Scale, nonzero, smallest_std
 
 _LEVELS = 6
 BLOCK = 2**_LEVELS
@@ -35,17 +35,17 @@ _TAILS = (0.01, 0.99)
 class Frame:
     """The scale of a raster, and the filled means of its blocks. Plain arrays, to be sent to other machines."""
 
-    guide_centre: np.ndarray  # (C,)
-    guide_spread: float
-    source_centre: np.ndarray  # (K,)
-    source_unit: np.ndarray  # (K,)
+    guide_mean: np.ndarray  # (C,)
+    guide_std: float
+    source_mean: np.ndarray  # (K,)
+    source_std: np.ndarray  # (K,)
     blocks: np.ndarray  # (K, rows, columns) float32
     blocks_at: Box  # in blocks
     whole: bool  # no hole anywhere, and source under all of the guide
 
     def scale(self) -> Scale:
-        guide, spread = torch.from_numpy(self.guide_centre), torch.tensor([self.guide_spread])
-        source, unit = torch.from_numpy(self.source_centre), torch.from_numpy(self.source_unit)
+        guide, spread = torch.from_numpy(self.guide_mean), torch.tensor([self.guide_std])
+        source, unit = torch.from_numpy(self.source_mean), torch.from_numpy(self.source_std)
         return Scale(*(part.float().reshape(1, -1, 1, 1) for part in (guide, spread, source, unit)))
 
     def needed(self, cells: Box) -> Box:
@@ -162,7 +162,7 @@ def frame(grid: Grid, guide_samples: Iterable[np.ndarray], summaries: Iterable[P
         raise InputError(f"{names.source}: no pixel of band {empty} that lies under the guide has a value")
     mean = total / count
     unit = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
-    unit = np.maximum(unit, least_unit(torch.from_numpy(mean).float()).numpy())
+    unit = np.maximum(unit, smallest_std(torch.from_numpy(mean).float()).numpy())
     blocks, at = _blocks(grid, parts)
     no_holes = not any(part.holes for part in parts) and grid.covered == grid.cells
     return Frame(centre, spread, mean, unit, blocks, at, no_holes)

@@ -116,7 +116,7 @@ class Parts:
         with np.load(path) as stored:
             values = dict(stored)
         values["blocks_at"] = Box(*(int(n) for n in values["blocks_at"]))
-        values["guide_spread"], values["whole"] = float(values["guide_spread"]), bool(values["whole"])
+        values["guide_std"], values["whole"] = float(values["guide_std"]), bool(values["whole"])
         return Frame(**values)
 
     def tile(self, number: int) -> Path:

@@ -61,7 +61,7 @@ def pose(
     values = frame.filled(np.ascontiguousarray(source, dtype=np.float32), box, tile.cells)
     known = torch.from_numpy(np.isfinite(source[(slice(None), *tile.cells.slices(box))]))[None]
     scale = frame.scale()
-    seen = torch.where(torch.isfinite(seen), seen, scale.guide_centre)
+    seen = torch.where(torch.isfinite(seen), seen, scale.guide_mean)
     part = Part(grid.sampling(tile.window, tile.cells), scale, known, _tolerance(values, frame))
     with torch.no_grad():
         if isinstance(model, GraphModel):
@@ -122,4 +122,4 @@ def _confidence(visible: np.ndarray, known: torch.Tensor, weight: float) -> torc
 def _tolerance(values: torch.Tensor, frame: Frame) -> float:
     """rtol is in standard deviations of the window; the same error everywhere needs it in those of the whole."""
     spread = values[0].double().std((-2, -1), correction=0).numpy()
-    return float(np.clip(TOLERANCE * (frame.source_unit / np.maximum(spread, 1e-30)).min(), TOLERANCE / 10, _LOOSEST))
+    return float(np.clip(TOLERANCE * (frame.source_std / np.maximum(spread, 1e-30)).min(), TOLERANCE / 10, _LOOSEST))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from graphsr.sampling import interpolate_source
-from graphsr.scaling import centre_and_spread
+from graphsr.scaling import mean_and_std
 
 LOSSES = ("l1", "mse", "both", "relative")
 
@@ -47,5 +47,5 @@ def _relative(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
 
 def _spread(source: Tensor) -> Tensor:
     """(B, 1, 1, 1) standard deviation of the known pixels; patches that are nearly flat are not blown up."""
-    mean, spread = centre_and_spread(source, torch.isfinite(source))
+    mean, spread = mean_and_std(source, torch.isfinite(source))
     return spread.clamp_min(1e-3).clamp_min(0.02 * mean.abs())

@@ -20,7 +20,7 @@ from graphsr.raster.tile_solve import Settings
 from graphsr.raster.tiles import halo
 from graphsr.raster.upsampling import planned, prepared, upsample_files
 from graphsr.sampling import Sampling
-from graphsr.scaling import Scale, known_cells
+from graphsr.scaling import Scale, known_pixels
 from graphsr.scenes import scene
 from graphsr.solver import solve
 from graphsr.threads import on_threads
@@ -82,7 +82,7 @@ def border(graph: str, factor: int, weight: float, side: int = 0) -> BorderRow:
     fitted = load("colour")
     assert isinstance(fitted, Colour)
     model = Colour(weight, fitted.mu, fitted.power, fitted.floor, fitted.prior_weight)
-    scale = Scale.of(guide, source, known_cells(source, None))
+    scale = Scale.of(guide, source, known_pixels(source, None))
     whole = _from(model, guide, source, scale, factor, 0)
     worst = np.zeros(side)
     for cell in (side // factor // 5, side // factor // 3):
@@ -100,7 +100,7 @@ def _from(
     """The target of the part that begins at a column of cells."""
     fine, coarse = guide[..., cell * factor :], source[..., cell:]
     sampling = Sampling((fine.shape[-2], fine.shape[-1]), (coarse.shape[-2], coarse.shape[-1]))
-    posed = model.pose(fine, coarse, part=Part(sampling, scale, known_cells(coarse, None), 1e-6))
+    posed = model.pose(fine, coarse, part=Part(sampling, scale, known_pixels(coarse, None), 1e-6))
     edges = Edges(posed.edges.down.double(), posed.edges.right.double())
     prior = posed.prior.double() if posed.prior is not None else None
     return solve(edges, coarse.double(), sampling, prior=prior, prior_weight=model.prior_weight, rtol=1e-6)

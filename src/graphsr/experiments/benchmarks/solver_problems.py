@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphsr.errors import InputError
 from graphsr.graph import Edges, affinity
 from graphsr.sampling import Sampling, interpolate_source
-from graphsr.scaling import Scale, known_cells
+from graphsr.scaling import Scale, known_pixels
 
 MU = {"sharp": 0.1, "soft": 1.0}
 LAMBDAS = (1e-4, 1e-2, 1.0, 10.0)
@@ -86,9 +86,9 @@ def make_problem(
     """
     source, sampling = _source(pair, factor)
     seen = source if graph_factor is None else _source(pair, graph_factor)[0]
-    scale = Scale.of(pair.guide, seen, known_cells(seen, None))
+    scale = Scale.of(pair.guide, seen, known_pixels(seen, None))
     interpolated = interpolate_source(seen, pair.size)
-    features = torch.cat([scale.of_guide(pair.guide), scale.of_source(interpolated)], 1)
+    features = torch.cat([scale.standardise_guide(pair.guide), scale.standardise_source(interpolated)], 1)
     return SolverProblem(affinity(features, mu, weight=weight), source, sampling)
 
 
