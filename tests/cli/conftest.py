@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphsr import files as io
 from graphsr.cli import app
+from graphsr.files import write_image
 from tests.cli.files_and_runs import FACTOR, SIZE, Outcome, Pair, Run
 
 
@@ -34,6 +34,6 @@ def pair(tmp_path: Path) -> Pair:
     source = np.full((SIZE[0] // FACTOR, SIZE[1] // FACTOR), 3000, np.uint16)
     source[:, : source.shape[1] // 2] = 1200
     source[0, 0] = 1207
-    io.write(tmp_path / "guide.png", guide)
-    io.write(tmp_path / "source.png", source)
+    write_image(tmp_path / "guide.png", guide)
+    write_image(tmp_path / "source.png", source)
     return Pair(tmp_path / "guide.png", tmp_path / "source.png", tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr import files as io
+from graphsr.files import read_image
 from tests.cli.files_and_runs import Run
 
 
@@ -18,7 +18,7 @@ def test_the_demo_writes_its_files_and_beats_bicubic(run: Run, tmp_path: Path) -
     assert sorted(path.name for path in folder.iterdir()) == [
         *("guide.png", "picture.png", "source.png", "target.png", "truth.png")
     ]
-    guide, source, target = (io.read(folder / f"{name}.png") for name in ("guide", "source", "target"))
+    guide, source, target = (read_image(folder / f"{name}.png") for name in ("guide", "source", "target"))
     assert source.dtype == target.dtype == np.uint16
     assert target.size == guide.size == (8 * source.size[0], 8 * source.size[1])
     figures = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphsr import files as io
 from graphsr.files import batch as batches
+from graphsr.files import read_image, write_image
 from graphsr.files.pair import Choices
 from tests.cli.files_and_runs import FACTOR, SIZE, Run
 
@@ -25,9 +25,9 @@ def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
     sources.mkdir()
     generator = np.random.default_rng(0)
     for name in ("attic", "cellar", "kitchen"):
-        io.write(guides / f"{name}.png", generator.integers(0, 255, (*SIZE, 3)).astype(np.uint8))
+        write_image(guides / f"{name}.png", generator.integers(0, 255, (*SIZE, 3)).astype(np.uint8))
         depth = generator.integers(1000, 3000, (SIZE[0] // FACTOR, SIZE[1] // FACTOR)).astype(np.uint16)
-        io.write(sources / f"{name}.tif", depth)
+        write_image(sources / f"{name}.tif", depth)
     (guides / "notes.txt").write_text("not an image")
     return guides, sources, tmp_path / "large"
 
@@ -41,8 +41,8 @@ def test_pairs_are_matched_by_name_and_written_under_it(run: Run, folders) -> No
     outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert names(out) == ["attic.tif", "cellar.tif", "kitchen.tif"]
-    assert io.read(out / "attic.tif").size == SIZE
-    assert io.read(out / "attic.tif").dtype == np.uint16
+    assert read_image(out / "attic.tif").size == SIZE
+    assert read_image(out / "attic.tif").dtype == np.uint16
     assert f"3 of 3 written to {out}" in outcome.out
 
 
@@ -59,7 +59,7 @@ def test_each_is_what_the_pair_alone_gives(run: Run, folders) -> None:
     alone = out.parent / "alone.tif"
     run("upsample", guides / "cellar.png", sources / "cellar.tif", "-o", alone, "--model", "colour")
     # One thread in a batch, all cores for one pair: the same up to the last digit, and rounded to whole numbers.
-    difference = io.read(out / "cellar.tif").array.astype(int) - io.read(alone).array.astype(int)
+    difference = read_image(out / "cellar.tif").array.astype(int) - read_image(alone).array.astype(int)
     assert np.abs(difference).max() <= 1
 
 
@@ -79,7 +79,7 @@ def test_a_bad_pair_is_reported_and_the_others_are_done(run: Run, folders) -> No
 
 def test_two_guides_of_one_name_are_no_pair(run: Run, folders) -> None:
     guides, sources, out = folders
-    io.write(guides / "attic.jpg", np.zeros((*SIZE, 3), np.uint8))
+    write_image(guides / "attic.jpg", np.zeros((*SIZE, 3), np.uint8))
     outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
     assert outcome.code == 1
     assert "more than one guide called attic (attic.jpg, attic.png)" in outcome.err
@@ -90,7 +90,7 @@ def test_previews_and_confidences_are_folders_too(run: Run, folders) -> None:
     trust, looks = out.parent / "trust", out.parent / "looks"
     trust.mkdir()
     for name in ("attic", "kitchen"):
-        io.write(trust / f"{name}.npy", np.ones((SIZE[0] // FACTOR, SIZE[1] // FACTOR), np.float32))
+        write_image(trust / f"{name}.npy", np.ones((SIZE[0] // FACTOR, SIZE[1] // FACTOR), np.float32))
     outcome = run("upsample", guides, sources, "-o", out, "--confidence", trust, "--preview", looks, *COLOUR)
     assert outcome.code == 1
     assert names(looks) == ["attic.png", "kitchen.png"]
@@ -105,7 +105,7 @@ def test_folders_that_do_not_fit_are_one_mistake(run: Run, folders, guides, sour
     root = folders[0].parent
     (root / "empty").mkdir()
     (root / "others").mkdir()
-    io.write(root / "others" / "garden.npy", np.ones((3, 4), np.float32))
+    write_image(root / "others" / "garden.npy", np.ones((3, 4), np.float32))
     outcome = run("upsample", root / guides, root / sources, "-o", root / "large", *COLOUR)
     assert outcome.code == 2
     assert says in outcome.err

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphsr import files as io
+from graphsr.files import write_image
 from tests.cli.files_and_runs import Pair, Run
 
 
@@ -71,7 +71,7 @@ def test_an_output_that_is_an_input_is_refused(run: Run, pair: Pair, role: str) 
 
 
 def test_a_float_source_and_a_png_output_do_not_go_together(run: Run, pair: Pair) -> None:
-    io.write(pair.folder / "source.npy", np.ones((3, 4), np.float32))
+    write_image(pair.folder / "source.npy", np.ones((3, 4), np.float32))
     text = complaint(run, pair, pair.guide, pair.folder / "source.npy", "-o", pair.folder / "out.png")
     assert "out.png" in text
     assert ".tif, .npy, .pfm or .exr" in text
@@ -84,7 +84,7 @@ def test_an_array_that_is_no_image_is_named(run: Run, pair: Pair) -> None:
 
 
 def test_more_channels_than_the_output_can_hold_are_refused(run: Run, pair: Pair) -> None:
-    io.write(pair.folder / "bands.npy", np.ones((3, 4, 5), np.uint8))
+    write_image(pair.folder / "bands.npy", np.ones((3, 4, 5), np.uint8))
     text = complaint(run, pair, pair.guide, pair.folder / "bands.npy", "-o", pair.folder / "out.png")
     assert "out.png: a PNG file holds 1 or 3 channels, and the image has 5" in text
 
@@ -100,7 +100,7 @@ def test_more_channels_than_the_output_can_hold_are_refused(run: Run, pair: Pair
 )
 def test_a_confidence_that_does_not_fit_is_named(run: Run, pair: Pair, confidence: np.ndarray, reason: str) -> None:
     path = pair.folder / "confidence.npy"
-    io.write(path, confidence)
+    write_image(path, confidence)
     text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--confidence", path)
     assert f"{path}: " in text
     assert reason in text

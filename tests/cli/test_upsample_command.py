@@ -7,7 +7,7 @@ import pytest
 import tifffile
 from PIL import Image as PillowImage
 
-from graphsr import files as io
+from graphsr.files import read_image, write_image
 from tests.cli.files_and_runs import FACTOR, SIZE, Pair, Run
 
 COLOUR = ("--model", "colour")
@@ -22,11 +22,11 @@ def test_16_bit_millimetres_in_16_bit_millimetres_out(run: Run, pair: Pair) -> N
     out = pair.folder / "target.png"
     outcome = run("upsample", pair.guide, pair.source, "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
-    target = io.read(out)
+    target = read_image(out)
     assert target.dtype == np.uint16
     assert target.size == SIZE
     # Soft data term and rounding to whole millimetres, in a scene of 1200 and 3000 mm.
-    np.testing.assert_allclose(block_means(target.array), io.read(pair.source).array, atol=30)
+    np.testing.assert_allclose(block_means(target.array), read_image(pair.source).array, atol=30)
 
 
 def test_the_summary_says_what_was_done(run: Run, pair: Pair) -> None:
@@ -47,7 +47,7 @@ def test_the_model_need_not_be_named(run: Run, pair: Pair) -> None:
 
 
 def test_the_factor_need_not_be_whole(run: Run, pair: Pair) -> None:
-    io.write(pair.guide, np.zeros((30, 30, 3), np.uint8))
+    write_image(pair.guide, np.zeros((30, 30, 3), np.uint8))
     outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "target.tif", *COLOUR)
     assert outcome.code == 0, outcome.err
     assert "10 x 7.5" in outcome.out
@@ -60,7 +60,7 @@ def test_the_factor_need_not_be_whole(run: Run, pair: Pair) -> None:
 def test_the_suffix_of_the_output_says_its_format(run: Run, pair: Pair, name: str, dtype: str) -> None:
     outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / name, *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert io.read(pair.folder / name).dtype == dtype
+    assert read_image(pair.folder / name).dtype == dtype
 
 
 def test_a_preview_is_written_beside_the_result(run: Run, pair: Pair) -> None:
@@ -69,7 +69,7 @@ def test_a_preview_is_written_beside_the_result(run: Run, pair: Pair) -> None:
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--preview", preview, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert str(preview) in outcome.out
-    assert io.read(preview).channels == 3
+    assert read_image(preview).channels == 3
 
 
 def test_exact_averages_back_to_the_rounding(run: Run, pair: Pair) -> None:
@@ -77,13 +77,13 @@ def test_exact_averages_back_to_the_rounding(run: Run, pair: Pair) -> None:
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--exact", *COLOUR)
     assert outcome.code == 0, outcome.err
     # Single floats of a few thousand carry about 2e-4.
-    np.testing.assert_allclose(block_means(io.read(out).array), io.read(pair.source).array, rtol=1e-5)
+    np.testing.assert_allclose(block_means(read_image(out).array), read_image(pair.source).array, rtol=1e-5)
 
 
 def with_holes(pair: Pair) -> None:
-    source = io.read(pair.source).array.copy()
+    source = read_image(pair.source).array.copy()
     source[1, 1] = 0
-    io.write(pair.source, source)
+    write_image(pair.source, source)
 
 
 def test_suspicious_zeros_are_said_once_and_only_if_not_dealt_with(run: Run, pair: Pair) -> None:
@@ -102,7 +102,7 @@ def test_missing_pixels_are_filled_from_their_neighbours(run: Run, pair: Pair) -
     out = pair.folder / "target.png"
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--missing", "0", *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert io.read(out).array.min() > 1000
+    assert read_image(out).array.min() > 1000
 
 
 def test_a_missing_value_that_never_occurs_is_said(run: Run, pair: Pair) -> None:
@@ -114,17 +114,17 @@ def test_a_missing_value_that_never_occurs_is_said(run: Run, pair: Pair) -> None
 
 def test_nan_is_missing_in_a_float_source(run: Run, pair: Pair) -> None:
     source = pair.folder / "source.npy"
-    depth = io.read(pair.source).array / np.float32(1000)
+    depth = read_image(pair.source).array / np.float32(1000)
     depth[1, 1] = np.nan
-    io.write(source, depth)
+    write_image(source, depth)
     out = pair.folder / "target.npy"
     outcome = run("upsample", pair.guide, source, "-o", out, "--missing", "nan", *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert np.isfinite(io.read(out).array).all()
+    assert np.isfinite(read_image(out).array).all()
 
 
 def test_the_missing_value_a_geotiff_declares_is_used(run: Run, pair: Pair) -> None:
-    heights = io.read(pair.source).array.astype(np.float32)
+    heights = read_image(pair.source).array.astype(np.float32)
     heights[1, 1] = -9999
     source = pair.folder / "heights.tif"
     tifffile.imwrite(source, heights, extratags=[(42113, "s", 0, "-9999", True)], metadata=None)
@@ -132,7 +132,7 @@ def test_the_missing_value_a_geotiff_declares_is_used(run: Run, pair: Pair) -> N
     outcome = run("upsample", pair.guide, source, "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert "-9999 counts as missing, as the file declares" in outcome.err
-    assert io.read(out).array.min() > 1000
+    assert read_image(out).array.min() > 1000
 
 
 def test_a_pixel_without_confidence_does_not_count(run: Run, pair: Pair) -> None:
@@ -140,10 +140,10 @@ def test_a_pixel_without_confidence_does_not_count(run: Run, pair: Pair) -> None
     trust = np.full((3, 4), 255, np.uint8)
     trust[1, 1] = 0
     confidence, out = pair.folder / "confidence.png", pair.folder / "target.png"
-    io.write(confidence, trust)
+    write_image(confidence, trust)
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--confidence", confidence, *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert io.read(out).array.min() > 1000
+    assert read_image(out).array.min() > 1000
 
 
 def test_a_dropped_alpha_channel_is_said(run: Run, pair: Pair) -> None:
@@ -155,8 +155,8 @@ def test_a_dropped_alpha_channel_is_said(run: Run, pair: Pair) -> None:
 
 def test_several_channels_are_upsampled_together(run: Run, pair: Pair) -> None:
     bands = np.random.default_rng(0).integers(100, 1000, (3, 4, 5)).astype(np.uint16)
-    io.write(pair.folder / "bands.tif", bands)
+    write_image(pair.folder / "bands.tif", bands)
     out = pair.folder / "fine.tif"
     outcome = run("upsample", pair.guide, pair.folder / "bands.tif", "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert io.read(out).array.shape == (*SIZE, 5)
+    assert read_image(out).array.shape == (*SIZE, 5)

@@ -11,9 +11,9 @@ import h5py
 import numpy as np
 import pytest
 
-from graphsr import files as io
 from graphsr.data import open_pairs
 from graphsr.errors import InputError
+from graphsr.files import write_image
 
 SIZE = (6, 8)
 DISPARITY = np.arange(48, dtype=np.uint8).reshape(SIZE)  # one 0, which is unknown
@@ -27,7 +27,7 @@ def picture(seed: int = 0) -> np.ndarray:
 
 def write(path: Path, array: np.ndarray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    io.write(path, array)
+    write_image(path, array)
 
 
 def write_scene(scene: Path) -> None:

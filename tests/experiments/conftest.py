@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from graphsr import files as io
 from graphsr.cli import app
+from graphsr.files import write_image
 from graphsr.scenes import scene
 
 SIDE = 256
@@ -24,8 +24,8 @@ def data(tmp_path_factory) -> Path:
     for seed, name in enumerate(("cotton", "boardgames")):
         drawn = scene(seed, (SIDE, SIDE))
         (root / "hci" / name).mkdir(parents=True)
-        io.write(root / "hci" / name / "color.png", drawn.guide)
-        io.write(root / "hci" / name / "disparity.pfm", 1 / drawn.depth)
+        write_image(root / "hci" / name / "color.png", drawn.guide)
+        write_image(root / "hci" / name / "disparity.pfm", 1 / drawn.depth)
     for part in ("rgb", "depth8"):
         (root / "nyuv2" / part).mkdir(parents=True)
     for seed in (0, 1):

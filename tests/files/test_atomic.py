@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphsr import files as io
 from graphsr.errors import InputError
+from graphsr.files import read_image, write_image
 from graphsr.files.atomic import whole_file
 
 DEPTH = np.ones((4, 4), np.uint16)
@@ -50,7 +50,7 @@ def test_the_file_is_not_there_until_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_new_file_has_the_rights_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
-    io.write(tmp_path / "out.png", DEPTH)
+    write_image(tmp_path / "out.png", DEPTH)
     assert stat.S_IMODE((tmp_path / "out.png").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
 
 
@@ -58,27 +58,27 @@ def test_a_replaced_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path: Path
     real, link = tmp_path / "real.png", tmp_path / "link.png"
     real.touch(mode=0o640)
     link.symlink_to(real)
-    io.write(link, DEPTH)
+    write_image(link, DEPTH)
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    np.testing.assert_array_equal(io.read(real).array, DEPTH)
+    np.testing.assert_array_equal(read_image(real).array, DEPTH)
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent/out\.png: the folder .*absent does not exist"):
-        io.write(tmp_path / "absent" / "out.png", DEPTH)
+        write_image(tmp_path / "absent" / "out.png", DEPTH)
 
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file/out\.png: .*file is not a folder"):
-        io.write(tmp_path / "file" / "out.png", DEPTH)
+        write_image(tmp_path / "file" / "out.png", DEPTH)
 
 
 def test_a_folder_in_the_place_of_the_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "out.png").mkdir()
     with pytest.raises(InputError, match=r"out\.png: is a folder"):
-        io.write(tmp_path / "out.png", DEPTH)
+        write_image(tmp_path / "out.png", DEPTH)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
@@ -86,10 +86,10 @@ def test_a_folder_without_write_rights_is_named(tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
     with pytest.raises(InputError, match=r"locked/out\.png: .*cannot be written"):
-        io.write(locked / "out.png", DEPTH)
+        write_image(locked / "out.png", DEPTH)
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that not even root can write to")
 def test_a_folder_nobody_can_write_to_is_named() -> None:
     with pytest.raises(InputError, match=r"/proc/out\.png: .*cannot be written"):
-        io.write("/proc/out.png", DEPTH)
+        write_image("/proc/out.png", DEPTH)

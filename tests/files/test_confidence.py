@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphsr import files as io
+from graphsr.files import read_confidence, write_image
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from graphsr import files as io
     ],
 )
 def test_a_confidence_is_read_as_what_it_means(tmp_path: Path, stored: np.ndarray, meant: list[list[float]]) -> None:
-    io.write(tmp_path / "confidence.npy", stored)
-    np.testing.assert_allclose(io.read_confidence(tmp_path / "confidence.npy", (1, 3)), meant, rtol=1e-6)
+    write_image(tmp_path / "confidence.npy", stored)
+    np.testing.assert_allclose(read_confidence(tmp_path / "confidence.npy", (1, 3)), meant, rtol=1e-6)

@@ -10,8 +10,8 @@ import tifffile
 from PIL import Image as PillowImage
 from PIL import ImageOps
 
-from graphsr import files as io
 from graphsr.errors import InputError
+from graphsr.files import read_image, write_image
 from graphsr.files.orientation import ORIENTATION_TAG, upright
 
 
@@ -28,7 +28,7 @@ def test_a_photograph_is_read_upright(tmp_path: Path, orientation: int) -> None:
     PillowImage.fromarray(photograph()).save(path, quality=95, exif=exif)
     with PillowImage.open(path) as picture:
         expected = np.asarray(ImageOps.exif_transpose(picture))
-    image = io.read(path)
+    image = read_image(path)
     np.testing.assert_array_equal(image.array, expected)
     assert bool(image.notes) == (orientation != 1)
 
@@ -43,21 +43,21 @@ def test_the_orientation_of_other_formats_counts_too(tmp_path: Path, suffix: str
         exif = PillowImage.Exif()
         exif[ORIENTATION_TAG] = 6
         PillowImage.fromarray(photograph()).save(path, exif=exif)
-    np.testing.assert_array_equal(io.read(path).array, upright(photograph(), 6)[0])
-    assert io.read(path).size == (24, 16)
+    np.testing.assert_array_equal(read_image(path).array, upright(photograph(), 6)[0])
+    assert read_image(path).size == (24, 16)
 
 
 def test_jpeg_in_four_inks_is_read_as_colour(tmp_path: Path) -> None:
     PillowImage.new("CMYK", (8, 8), (0, 0, 0, 255)).save(tmp_path / "print.jpg")
-    image = io.read(tmp_path / "print.jpg")
+    image = read_image(tmp_path / "print.jpg")
     assert image.channels == 3
     assert image.array.max() < 10
 
 
 def test_what_jpeg_compression_changed_is_reported(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (32, 32, 3)).astype(np.uint8)
-    report = io.write(tmp_path / "noise.jpg", noise)
-    stored = io.read(tmp_path / "noise.jpg").array
+    report = write_image(tmp_path / "noise.jpg", noise)
+    stored = read_image(tmp_path / "noise.jpg").array
     difference = np.abs(stored.astype(int) - noise)
     assert report.compressed.count == np.count_nonzero(difference) > 0
     assert report.compressed.largest == difference.max()
@@ -67,5 +67,5 @@ def test_what_jpeg_compression_changed_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("dtype", "advice"), [("uint16", ".png"), ("float32", ".tif")])
 def test_jpeg_is_refused_for_what_it_would_spoil(tmp_path: Path, dtype: str, advice: str) -> None:
     with pytest.raises(InputError, match=advice):
-        io.write(tmp_path / "depth.jpg", np.ones((4, 4), dtype))
+        write_image(tmp_path / "depth.jpg", np.ones((4, 4), dtype))
     assert list(tmp_path.iterdir()) == []

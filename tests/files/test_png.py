@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image as PillowImage
 
-from graphsr import files as io
+from graphsr.files import read_image, write_image
 from graphsr.files.formats.png import SIGNATURE
 
 
@@ -44,7 +44,7 @@ def chunk(name: bytes, data: bytes) -> bytes:
 def test_all_16_bits_of_colour_are_read(tmp_path: Path, colour_type: int, channels: int, filter_type: int) -> None:
     array = np.random.default_rng(0).integers(0, 65536, (6, 5, channels)).astype(np.uint16)
     (tmp_path / "deep.png").write_bytes(encode_16_bit(array, colour_type, filter_type))
-    image = io.read(tmp_path / "deep.png")
+    image = read_image(tmp_path / "deep.png")
     assert image.dtype == np.uint16
     visible = {2: array[..., 0], 3: array, 4: array[..., :3]}[channels]
     np.testing.assert_array_equal(image.array, visible)
@@ -62,13 +62,13 @@ def test_all_16_bits_of_colour_are_read(tmp_path: Path, colour_type: int, channe
 )
 def test_any_png_array_round_trips(tmp_path_factory: pytest.TempPathFactory, array: np.ndarray) -> None:
     path = tmp_path_factory.mktemp("png") / "any.png"
-    io.write(path, array)
-    np.testing.assert_array_equal(io.read(path).array, array)
+    write_image(path, array)
+    np.testing.assert_array_equal(read_image(path).array, array)
 
 
 def test_what_we_write_in_16_bit_colour_other_programs_read(tmp_path: Path) -> None:
     array = np.arange(4 * 5 * 3, dtype=np.uint16).reshape(4, 5, 3) * 1000
-    io.write(tmp_path / "deep.png", array)
+    write_image(tmp_path / "deep.png", array)
     with PillowImage.open(tmp_path / "deep.png") as picture:
         picture.load()  # checks the checksums too
         np.testing.assert_array_equal(np.asarray(picture), array >> 8)
@@ -77,7 +77,7 @@ def test_what_we_write_in_16_bit_colour_other_programs_read(tmp_path: Path) -> N
 @pytest.mark.parametrize(("mode", "kept"), [("RGBA", 3), ("LA", 1)])
 def test_an_alpha_channel_is_dropped_and_said(tmp_path: Path, mode: str, kept: int) -> None:
     PillowImage.new(mode, (4, 3), (10, 20, 30, 40)[: len(mode)]).save(tmp_path / "alpha.png")
-    image = io.read(tmp_path / "alpha.png")
+    image = read_image(tmp_path / "alpha.png")
     assert image.channels == kept
     assert image.array.flat[0] == 10
     assert image.notes == ("alpha channel dropped",)
@@ -86,9 +86,9 @@ def test_an_alpha_channel_is_dropped_and_said(tmp_path: Path, mode: str, kept: i
 def test_a_palette_becomes_its_colours(tmp_path: Path) -> None:
     colours = np.array([[[255, 0, 0], [0, 0, 255]]], np.uint8)
     PillowImage.fromarray(colours).quantize(4).save(tmp_path / "palette.png")
-    np.testing.assert_array_equal(io.read(tmp_path / "palette.png").array, colours)
+    np.testing.assert_array_equal(read_image(tmp_path / "palette.png").array, colours)
 
 
 def test_one_bit_becomes_black_and_white(tmp_path: Path) -> None:
     PillowImage.fromarray(np.array([[True, False]])).save(tmp_path / "bits.png")
-    assert io.read(tmp_path / "bits.png").array.tolist() == [[255, 0]]
+    assert read_image(tmp_path / "bits.png").array.tolist() == [[255, 0]]

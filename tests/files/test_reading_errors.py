@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphsr import files as io
 from graphsr.errors import InputError
+from graphsr.files import read_image, write_image
 from graphsr.files.registry import FORMATS
 
 SUFFIXES = [suffix for entry in FORMATS for suffix in entry.suffixes]
@@ -16,7 +16,7 @@ SUFFIXES = [suffix for entry in FORMATS for suffix in entry.suffixes]
 
 def complaint_about(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        io.read(path)
+        read_image(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
@@ -52,14 +52,14 @@ def test_noise_is_no_image(tmp_path: Path, suffix: str) -> None:
 def test_a_file_cut_short_is_not_half_read(tmp_path: Path, suffix: str, share: float) -> None:
     path = tmp_path / f"cut{suffix}"
     noise = np.random.default_rng(3).integers(0, 256, (40, 50)).astype(np.uint8)
-    io.write(path, noise if suffix != ".exr" else noise.astype(np.float32))
+    write_image(path, noise if suffix != ".exr" else noise.astype(np.float32))
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     complaint_about(path)
 
 
 def test_a_file_with_the_wrong_suffix_is_told_the_right_one(tmp_path: Path) -> None:
-    io.write(tmp_path / "photo.jpg", np.zeros((8, 8, 3), np.uint8))
+    write_image(tmp_path / "photo.jpg", np.zeros((8, 8, 3), np.uint8))
     (tmp_path / "photo.jpg").rename(tmp_path / "photo.png")
     assert "holds a JPEG image; give it the suffix .jpg" in complaint_about(tmp_path / "photo.png")
 

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from graphsr import files as io
 from graphsr.errors import InputError
+from graphsr.files import check_output, read_image, write_image
 from graphsr.files.conversion import Change, convert
 
 
 def test_a_16_bit_millimetre_png_in_gives_a_16_bit_millimetre_png_out(tmp_path: Path) -> None:
-    io.write(tmp_path / "source.png", np.array([[1000, 2000]], np.uint16))
-    source = io.read(tmp_path / "source.png")
+    write_image(tmp_path / "source.png", np.array([[1000, 2000]], np.uint16))
+    source = read_image(tmp_path / "source.png")
     target = np.array([[1000.0, 1500.25], [1999.5, 2000.0]], np.float32)
-    report = io.write(tmp_path / "target.png", target, like=source)
-    stored = io.read(tmp_path / "target.png")
+    report = write_image(tmp_path / "target.png", target, like=source)
+    stored = read_image(tmp_path / "target.png")
     assert stored.dtype == np.uint16
     assert stored.array.tolist() == [[1000, 1500], [2000, 2000]]
     assert report.rounded == Change(2, 0.5)
@@ -30,8 +30,8 @@ def test_a_16_bit_millimetre_png_in_gives_a_16_bit_millimetre_png_out(tmp_path: 
 
 def test_values_beyond_the_type_are_clipped_and_counted(tmp_path: Path) -> None:
     target = np.array([[-3.0, 100.0, 255.4, 300.0]], np.float32)
-    report = io.write(tmp_path / "grey.png", target, like=np.uint8)
-    assert io.read(tmp_path / "grey.png").array.tolist() == [[0, 100, 255, 255]]
+    report = write_image(tmp_path / "grey.png", target, like=np.uint8)
+    assert read_image(tmp_path / "grey.png").array.tolist() == [[0, 100, 255, 255]]
     assert report.clipped == Change(3, 45.0)
     assert report.rounded == Change()
 
@@ -45,30 +45,30 @@ def test_infinity_in_a_whole_number_format_is_clipped() -> None:
 @pytest.mark.parametrize(("missing", "expected"), [(None, 0), (float("nan"), 0), (0, 0), (65535, 65535)])
 def test_nan_becomes_the_missing_value_and_is_counted(tmp_path: Path, missing: float | None, expected: int) -> None:
     target = np.array([[np.nan, 7.0], [np.nan, 8.0]], np.float32)
-    report = io.write(tmp_path / "depth.png", target, like=np.uint16, missing=missing)
-    assert io.read(tmp_path / "depth.png").array.tolist() == [[expected, 7], [expected, 8]]
+    report = write_image(tmp_path / "depth.png", target, like=np.uint16, missing=missing)
+    assert read_image(tmp_path / "depth.png").array.tolist() == [[expected, 7], [expected, 8]]
     assert (report.missing, report.missing_value) == (2, expected)
     assert list(report.remarks()) == [f"2 missing values written as {expected}"]
 
 
 def test_floats_keep_nan_unless_the_source_had_a_value_for_it(tmp_path: Path) -> None:
     target = np.array([[np.nan, 7.5]], np.float32)
-    io.write(tmp_path / "kept.npy", target, like=np.float64)
-    np.testing.assert_array_equal(io.read(tmp_path / "kept.npy").array, target.astype(np.float64))
-    report = io.write(tmp_path / "marked.npy", target, like=np.float32, missing=-9999)
-    assert io.read(tmp_path / "marked.npy").array.tolist() == [[-9999.0, 7.5]]
+    write_image(tmp_path / "kept.npy", target, like=np.float64)
+    np.testing.assert_array_equal(read_image(tmp_path / "kept.npy").array, target.astype(np.float64))
+    report = write_image(tmp_path / "marked.npy", target, like=np.float32, missing=-9999)
+    assert read_image(tmp_path / "marked.npy").array.tolist() == [[-9999.0, 7.5]]
     assert report.missing == 1
 
 
 @pytest.mark.parametrize("missing", [-1, 0.5, 70000])
 def test_a_missing_value_the_type_cannot_hold_is_refused(tmp_path: Path, missing: float) -> None:
     with pytest.raises(InputError, match=r"depth\.png.*does not fit uint16"):
-        io.check_output(tmp_path / "depth.png", np.uint16, missing=missing)
+        check_output(tmp_path / "depth.png", np.uint16, missing=missing)
 
 
 def test_a_float_source_is_not_squeezed_into_png(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"depth\.png.*float32.*\.tif, \.npy, \.pfm or \.exr"):
-        io.write(tmp_path / "depth.png", np.ones((2, 2), np.float32))
+        write_image(tmp_path / "depth.png", np.ones((2, 2), np.float32))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,7 +93,7 @@ def test_a_float_source_is_not_squeezed_into_png(tmp_path: Path) -> None:
 def test_the_type_of_the_source_is_kept_where_the_format_has_it(
     tmp_path: Path, source: str, suffix: str, stored: str
 ) -> None:
-    assert io.check_output(tmp_path / f"out{suffix}", source) == stored
+    assert check_output(tmp_path / f"out{suffix}", source) == stored
 
 
 def test_half_floats_say_what_they_rounded_and_clipped() -> None:
@@ -117,15 +117,15 @@ def test_rounding_never_moves_a_value_in_range_by_more_than_half(values: np.ndar
 def test_picture_formats_refuse_channels_they_cannot_hold(tmp_path: Path, suffix: str) -> None:
     dtype = np.float32 if suffix == ".pfm" else np.uint8
     with pytest.raises(InputError, match=r"bands.*1 or 3 channels.*has 5.*\.tif or \.npy"):
-        io.write(tmp_path / f"bands{suffix}", np.ones((2, 2, 5), dtype))
+        write_image(tmp_path / f"bands{suffix}", np.ones((2, 2, 5), dtype))
 
 
 @pytest.mark.parametrize("array", [np.ones(3), np.ones((1, 1, 1, 1)), np.ones((0, 3))])
 def test_only_images_are_written(tmp_path: Path, array: np.ndarray) -> None:
     with pytest.raises(InputError, match=r"out\.npy.*shape"):
-        io.write(tmp_path / "out.npy", array)
+        write_image(tmp_path / "out.npy", array)
 
 
 def test_an_unknown_output_type_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"out\.bmp: unknown file type \.bmp; use one of \.png"):
-        io.write(tmp_path / "out.bmp", np.ones((2, 2), np.uint8))
+        write_image(tmp_path / "out.bmp", np.ones((2, 2), np.uint8))

@@ -55,7 +55,7 @@ def demo(
     import numpy as np
 
     import graphsr
-    from graphsr import files as io
+    from graphsr.files import write_image
 
     _make_folder(output)
     with working("drawing a scene"):
@@ -65,11 +65,11 @@ def demo(
         graph = graphsr.upsample(pair.guide, source, model=_MODEL).target
         bicubic = graphsr.upsample(pair.guide, source, model="bicubic").target
 
-    io.write(output / "guide.png", pair.guide)
-    io.write(output / "source.png", pair.source_mm)
-    io.write(output / "truth.png", pair.truth_mm, like=pair.source_mm.dtype)
-    report = io.write(output / "target.png", graph, like=pair.source_mm.dtype)
-    io.write(output / "picture.png", _picture(pair, bicubic, graph))
+    write_image(output / "guide.png", pair.guide)
+    write_image(output / "source.png", pair.source_mm)
+    write_image(output / "truth.png", pair.truth_mm, like=pair.source_mm.dtype)
+    report = write_image(output / "target.png", graph, like=pair.source_mm.dtype)
+    write_image(output / "picture.png", _picture(pair, bicubic, graph))
 
     _print_table({"bicubic": _score(bicubic, pair), "graph": _score(graph, pair)})
     say("picture", str(output / "picture.png"))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr import files as io
 from graphsr.data.images import folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
+from graphsr.files import mark_missing, read_image
 from graphsr.files.registry import FORMATS
 
 _SPLITS = ("train", "val", "test")
@@ -70,8 +70,8 @@ def _by_stem(path: Path) -> dict[str, Path]:
 
 def _read_target(path: Path) -> np.ndarray:
     """(H, W) float32"""
-    image = io.read(path)
-    values = io.marked(image.array, image.missing)[0].reshape(*image.size, -1)
+    image = read_image(path)
+    values = mark_missing(image.array, image.missing)[0].reshape(*image.size, -1)
     # Some grey maps are stored as RGB.
     if not all(np.array_equal(values[..., 0], values[..., c], equal_nan=True) for c in range(1, image.channels)):
         raise InputError(f"{path}: has {image.channels} different channels; a map of one channel was expected")
@@ -80,7 +80,7 @@ def _read_target(path: Path) -> np.ndarray:
 
 def _read_guide(path: Path) -> np.ndarray:
     """(H, W, 3) uint8"""
-    image = io.read(path)
+    image = read_image(path)
     values = image.array.reshape(*image.size, -1)
     if image.channels == 2:
         raise InputError(f"{path}: has 2 channels; a guide has one, or three and more of which the first three count")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from graphsr import files as io
 from graphsr.errors import InputError
+from graphsr.files import read_image
 
 
 def read_guide(path: Path) -> np.ndarray:
@@ -24,7 +24,7 @@ def read_guide(path: Path) -> np.ndarray:
 
 def read_map(path: Path) -> np.ndarray:
     """(H, W) float32, as stored"""
-    image = io.read(path)
+    image = read_image(path)
     values = np.asarray(image.array, dtype=np.float32).reshape(*image.size, -1)
     if values.shape[2] > 1 and not (values == values[..., :1]).all():  # some grey maps are stored as RGB
         raise InputError(f"{path}: has {image.channels} different channels; a map of one channel was expected")

@@ -3,18 +3,18 @@
 from graphsr.files.confidence import read_confidence
 from graphsr.files.conversion import Change
 from graphsr.files.image import Image
-from graphsr.files.missing import looks_missing, marked
-from graphsr.files.reading import read
-from graphsr.files.writing import WriteReport, check_output, write
+from graphsr.files.missing import mark_missing, suspected_missing
+from graphsr.files.reading import read_image
+from graphsr.files.writing import WriteReport, check_output, write_image
 
 __all__ = [
     "Change",
     "Image",
     "WriteReport",
     "check_output",
-    "looks_missing",
-    "marked",
-    "read",
+    "mark_missing",
     "read_confidence",
-    "write",
+    "read_image",
+    "suspected_missing",
+    "write_image",
 ]

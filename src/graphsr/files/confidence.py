@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphsr.errors import InputError
-from graphsr.files.reading import read
+from graphsr.files.reading import read_image
 
 
 def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDArray[np.float32]:
@@ -17,7 +17,7 @@ def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDAr
     Floats are taken as they are, with NaN for missing. Whole numbers count as fractions of the type's largest
     (255 in an 8-bit mask is 1), unless they are only zeros and ones.
     """
-    image = read(path)
+    image = read_image(path)
     if image.channels != 1:
         raise InputError(f"{path}: a confidence has one channel, and the file holds {image.channels}")
     if image.size != size:

@@ -12,7 +12,7 @@ _NEAR_ZERO = 0.1  # of the median of the other pixels
 _ISOLATION = 10  # zeros for each pixel that is near zero
 
 
-def marked(array: Array, missing: float | None) -> tuple[Array, NDArray[np.bool_]]:
+def mark_missing(array: Array, missing: float | None) -> tuple[Array, NDArray[np.bool_]]:
     """The source as floats with NaN where it equals `missing` or is not finite, and where that is."""
     values = array.astype(np.result_type(array.dtype, np.float32))
     holes = ~np.isfinite(values)
@@ -30,7 +30,7 @@ def _equal(array: Array, value: float) -> NDArray[np.bool_]:
         return np.asarray(array == np.asarray(value).astype(array.dtype))
 
 
-def looks_missing(array: Array) -> float:
+def suspected_missing(array: Array) -> float:
     """The share of zeros in an integer image if they look like holes rather than values, else 0.
 
     Holes are zeros that stand apart: hardly any other pixel is near zero. A dark picture has its zeros next

@@ -8,10 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr import files as io
 from graphsr import pictures
 from graphsr.errors import InputError
-from graphsr.files import Image, WriteReport
+from graphsr.files import (
+    Image,
+    WriteReport,
+    check_output,
+    mark_missing,
+    read_confidence,
+    read_image,
+    suspected_missing,
+    write_image,
+)
 from graphsr.models.base import load
 from graphsr.upsampling import Report, upsample
 
@@ -56,14 +64,14 @@ class FileReport:
 def upsample_pair(files: PairFiles, choices: Choices, remark: Callable[[str], None]) -> FileReport:
     """Upsample one pair; `remark` is told what the user may want to know before it begins."""
     _refuse_overwriting(files)
-    coarse = io.read(files.source)
+    coarse = read_image(files.source)
     marker = coarse.missing if choices.missing is None else choices.missing
-    stored_type = io.check_output(files.output, coarse, missing=marker)
+    stored_type = check_output(files.output, coarse, missing=marker)
     if files.preview is not None:
         _check_preview(files.preview)
-    fine = io.read(files.guide)
-    trust = None if files.confidence is None else io.read_confidence(files.confidence, coarse.size)
-    values, holes = io.marked(coarse.array, marker)
+    fine = read_image(files.guide)
+    trust = None if files.confidence is None else read_confidence(files.confidence, coarse.size)
+    values, holes = mark_missing(coarse.array, marker)
     for sentence in _remarks(fine, coarse, choices.missing, int(holes.sum())):
         remark(sentence)
     model = load(choices.model)  # what is wrong with it is not the pair's fault
@@ -71,9 +79,9 @@ def upsample_pair(files: PairFiles, choices: Choices, remark: Callable[[str], No
         result = upsample(fine.array, values, model=model, confidence=trust, exact=choices.exact)
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
-    written = io.write(files.output, result.target, like=coarse, missing=marker)
+    written = write_image(files.output, result.target, like=coarse, missing=marker)
     if files.preview is not None:
-        io.write(files.preview, pictures.preview(fine.array, values, result.target))
+        write_image(files.preview, pictures.preview(fine.array, values, result.target))
     return FileReport(
         files=files,
         guide=_described(fine),
@@ -99,7 +107,7 @@ def _refuse_overwriting(files: PairFiles) -> None:
 def _check_preview(path: Path) -> None:
     if path.suffix.lower() != ".png":
         raise InputError(f"{path}: the preview is a PNG picture; give it the suffix .png")
-    io.check_output(path, "uint8", channels=3)
+    check_output(path, "uint8", channels=3)
 
 
 def _remarks(guide: Image, source: Image, missing: float | None, holes: int) -> Iterator[str]:
@@ -107,7 +115,7 @@ def _remarks(guide: Image, source: Image, missing: float | None, holes: int) -> 
         yield from (f"{image.path}: {sentence}" for sentence in image.notes)
     if missing is None and source.missing is not None:
         yield f"{source.path}: {source.missing:g} counts as missing, as the file declares"
-    share = io.looks_missing(source.array) if missing is None and source.missing != 0 else 0.0
+    share = suspected_missing(source.array) if missing is None and source.missing != 0 else 0.0
     if share:
         yield f"{source.path}: {share:.1%} of the values are 0; if 0 means no measurement, add --missing 0"
     if missing is not None and not holes:

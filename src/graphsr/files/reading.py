@@ -16,7 +16,7 @@ from graphsr.files.registry import format_by_signature, format_of
 _LONGEST_SIGNATURE = 8
 
 
-def read(path: str | os.PathLike[str]) -> Image:
+def read_image(path: str | os.PathLike[str]) -> Image:
     """The image in a file: array (H, W) or (H, W, C) in the file's own type and units."""
     path = Path(path)
     start = _first_bytes(path)

@@ -77,7 +77,7 @@ def check_output(
     return dtype
 
 
-def write(
+def write_image(
     path: str | os.PathLike[str],
     array: Array,
     *,

@@ -62,9 +62,9 @@ def synthetic_pair(seed: int, size: tuple[int, int]) -> Pair:
 
 def pair_from_files(guide: str | os.PathLike[str], truth: str | os.PathLike[str], size: tuple[int, int]) -> Pair:
     """The middle of a guide file and of a file with the true map at the same resolution."""
-    from graphsr import files as io
+    from graphsr.files import read_image
 
-    images = [io.read(path) for path in (guide, truth)]
+    images = [read_image(path) for path in (guide, truth)]
     if images[0].size != images[1].size:
         raise InputError(f"{truth}: {images[1].size} pixels, but the guide {guide} has {images[0].size}")
     if images[1].channels != 1:
