@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import graphsr
-from graphsr.baselines.method import unit_range
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.data.degradation import average
 from graphsr.scenes import scene
@@ -15,19 +14,6 @@ from tests.baselines.networks_to_test import FIXED, Build
 
 
 class TestGuides:
-    @pytest.mark.parametrize("bits", [8, 10, 12, 14, 16])
-    def test_whole_numbers_are_of_the_bits_that_hold_them(self, bits):
-        white = 2**bits - 1
-        guide = torch.tensor([[0.0, white // 2 + 1, white]]).view(1, 1, 1, 3)
-        assert torch.equal(unit_range(guide), guide / white)
-
-    def test_what_is_in_0_to_1_stays(self):
-        guide = torch.rand(1, 3, 4, 5)
-        assert unit_range(guide) is guide
-
-    def test_other_ranges_are_stretched(self):
-        assert unit_range(torch.tensor([[[[-2.0, 0.5, 3.0]]]])).flatten().tolist() == [0.0, 0.5, 1.0]
-
     @pytest.mark.parametrize("name", ["joint-bilateral", "guided-filter", "bilateral-solver", "dada-colour"])
     def test_a_camera_of_12_bits_is_seen_like_one_of_8(self, name):
         drawn = scene(3, (48, 48))

@@ -13,8 +13,9 @@ import torch
 from scipy import sparse
 from torch.nn.functional import interpolate
 
-from graphsr.baselines.method import Baseline, Method, three_channels
+from graphsr.baselines.method import Baseline, Method
 from graphsr.errors import InputError
+from graphsr.features.channels import three_channels
 
 # JPEG's YCbCr of RGB in 0..255; the chroma planes are shifted by 128.
 _YCBCR = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]])

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from graphsr.baselines.diffusion import advance, track
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
-from graphsr.features.imagenet import MEAN, STD
+from graphsr.baselines.method import Method, NetworkBaseline
+from graphsr.features.channels import imagenet_normalised, three_channels
 from graphsr.features.resnet import resnet50
 from graphsr.features.unet import UNet
 from graphsr.graph import Edges
@@ -81,11 +81,10 @@ class DADABaseline(NetworkBaseline):
 
     def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, trust: Tensor) -> Tensor:
         known = trust > 0
-        mean, std = (guide.new_tensor(values).view(1, 3, 1, 1) for values in (MEAN, STD))
         least = source.amin((1, 2, 3), keepdim=True)
         lift = torch.where(least <= LEAST, LEAST - least.clamp_max(0), torch.zeros_like(least))
         start, source = interpolated + lift, source + lift
-        edges = self.network((three_channels(guide) - mean) / std, start)
+        edges = self.network(imagenet_normalised(three_channels(guide)), start)
         before, tracked = self.steps, self.tracked_steps
         if self.training and before > 0:
             before = int(torch.randint(before, ()))

@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.baselines.deformable import TAPS, DeformableFilter
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline
+from graphsr.features.channels import three_channels
 
 # All convolutions together see 25 pixels to the left and above, 24 to the right and below.
 BEFORE, AFTER = 25, 24

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.baselines.deformable import TAPS, DeformableFilter
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline
+from graphsr.features.channels import three_channels
 from graphsr.features.fdsr import LUMA
 
 BLOCK = 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from graphsr.baselines.method import Method, NetworkBaseline, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline
+from graphsr.features.channels import three_channels
 from graphsr.features.fdsr import FDSR
 
 

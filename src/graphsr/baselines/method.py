@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from graphsr.errors import InputError
+from graphsr.features.channels import unit_range
 from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges
 from graphsr.models.base import Model
@@ -124,20 +125,6 @@ class NetworkBaseline(Baseline):
         """As `estimate`, with sides divisible by `multiple`."""
 
 
-# Of images of 8, 10, 12, 14 and 16 bits: most cameras and satellites do not fill the 16 that their files have.
-_WHITE = tuple(2.0**bits - 1 for bits in (8, 10, 12, 14, 16))
-
-
-def unit_range(guide: torch.Tensor) -> torch.Tensor:
-    """A guide (B, C, H, W) in 0..1: whole numbers by the number of bits that holds them, other ranges stretched."""
-    largest, least = float(guide.max()), float(guide.min())
-    if least >= 0 and largest <= 1:
-        return guide
-    if least >= 0 and largest <= _WHITE[-1] and bool((guide == guide.round()).all()):
-        return guide / next(white for white in _WHITE if largest <= white)
-    return (guide - least) / max(largest - least, 1e-30)
-
-
 def for_one_factor(
     name: str, factors: tuple[int, ...], build: Callable[[int], NetworkBaseline]
 ) -> Callable[[int | None], NetworkBaseline]:
@@ -149,10 +136,3 @@ def for_one_factor(
         return build(factor)
 
     return built
-
-
-def three_channels(guide: torch.Tensor) -> torch.Tensor:
-    """The first three channels of a guide; one is repeated, two are given their mean as third."""
-    if guide.shape[1] == 2:
-        return torch.cat([guide, guide.mean(1, keepdim=True)], 1)
-    return guide.expand(-1, 3, -1, -1) if guide.shape[1] == 1 else guide[:, :3]

@@ -14,8 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor
 from graphsr.errors import InputError
+from graphsr.features.channels import three_channels
 
 # Each level doubles the side.
 LEVELS = {2: 1, 4: 2, 8: 3, 16: 4}

@@ -12,8 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor, three_channels
+from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor
 from graphsr.errors import InputError
+from graphsr.features.channels import three_channels
 
 FACTORS = (2, 4, 8, 16)
 WIDTH = 64

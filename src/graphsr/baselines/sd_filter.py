@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graphsr.baselines.method import Method, unit_range
+from graphsr.baselines.method import Method
 from graphsr.errors import InputError
+from graphsr.features.channels import unit_range
 from graphsr.graph import Edges, differences
 from graphsr.models.base import Model
 from graphsr.scaling import mean_and_std, nonzero
