@@ -1,29 +1,36 @@
-"""Dataclasses from plain tables (TOML, JSON): every key known, every value of its type."""
+"""Build dataclasses from plain tables (TOML, JSON): every key is known, every value has its type."""
 
 from __future__ import annotations
 
 import types
 import typing
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from graphsr.errors import InputError
+from graphsr.suggestion import suggestion
 
 T = TypeVar("T")
 
 
 def build(kind: type[T], content: Any, where: str) -> T:
-    """A dataclass from nested tables; `where` begins the message about what is unknown or of the wrong type."""
+    """Build a dataclass from nested tables.
+
+    Args:
+        kind: The dataclass; its fields may be dataclasses, tuples of one type and optional values.
+        content: The table, as a parser of TOML or JSON returns it.
+        where: The beginning of the message about an unknown key or a value of the wrong type.
+
+    Returns:
+        The instance, with defaults for the keys that are not there.
+    """
     if not isinstance(content, dict):
         raise InputError(f"{where}: expected a table, not {content!r}")
     hints = typing.get_type_hints(kind)
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     for key in content:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-            raise InputError(f"{where}: unknown key {key!r}; {hint}")
+            raise InputError(f"{where}: unknown key {key!r}; {suggestion(key, known)}")
     try:
         return kind(**{key: _value(hints[key], value, f"{where}: {key}") for key, value in content.items()})
     except TypeError as error:

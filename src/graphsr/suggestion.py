@@ -1,4 +1,4 @@
-"""What to say to somebody who mistyped a name."""
+"""A hint for names that were mistyped."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """ "did you mean a or b?", or all there is if nothing is near."""
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message about an unknown name.
+
+    Args:
+        word: What was typed.
+        known: The names that would be right.
+
+    Returns:
+        "did you mean ...?" with the two nearest names, or "known are ..." with all of them if none is near.
+
+    Example:
+        >>> suggestion("color", ["bicubic", "colour"])
+        'did you mean colour?'
+        >>> suggestion("?", ["bicubic", "colour"])
+        'known are bicubic, colour'
+    """
     names = list(known)
-    near = get_close_matches(name, names, n=2)
+    near = get_close_matches(word, names, n=2)
     return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""How many threads torch's operations and numba's kernels use. Both count: one left alone would starve the other."""
+"""The number of threads of torch and of numba. Both are set: either alone would starve the other."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch
 
 
 def use_threads(count: int) -> None:
-    """From now on. For a process of our own, which shares the cores with its like."""
+    """Set the number of threads for good, as in a worker process that shares the cores with others."""
     torch.set_num_threads(count)
     numba.set_num_threads(count)
 
 
 @contextmanager
 def on_threads(count: int) -> Iterator[None]:
-    """For a while. For the user's process, which gets its threads back."""
+    """Set the number of threads inside a `with` block; the user's process gets its own numbers back."""
     before = torch.get_num_threads(), numba.get_num_threads()
     use_threads(count)
     try:

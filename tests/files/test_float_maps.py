@@ -110,8 +110,8 @@ def test_exr_takes_colour_and_says_what_it_left_out(tmp_path: Path) -> None:
 def test_without_openexr_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "OpenEXR", None)
     path = tmp_path / "depth.exr"
-    with pytest.raises(InputError, match=r"depth\.exr.*pip install -e '\.\[exr\]'"):
+    with pytest.raises(InputError, match=r"depth\.exr.*pip install 'graphsr\[exr\]'"):
         write_image(path, np.ones((2, 2), np.float32))
     path.write_bytes(b"v/1\x01rest")
-    with pytest.raises(InputError, match=r"depth\.exr.*pip install -e '\.\[exr\]'"):
+    with pytest.raises(InputError, match=r"depth\.exr.*pip install 'graphsr\[exr\]'"):
         read_image(path)

@@ -357,11 +357,11 @@ class TestMistakes:
         with monkeypatch.context() as without:
             without.setitem(sys.modules, "distributed", None)
             err = self.complaint(command, tmp_path, guide, source, "-o", out, "--workers", 1)
-        assert "pip install -e '.[cluster]'" in err
+        assert "pip install 'graphsr[cluster]'" in err
         moved = source.rename(tmp_path / "moved.tif")
         with monkeypatch.context() as without:
             without.setitem(sys.modules, "rasterio", None)
-            assert "pip install -e '.[geo]'" in self.complaint(command, tmp_path, guide, moved, "-o", out)
+            assert "pip install 'graphsr[geo]'" in self.complaint(command, tmp_path, guide, moved, "-o", out)
 
     def test_two_clusters_at_once_are_refused(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path)

@@ -47,7 +47,7 @@ def test_what_is_written_is_what_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[optimisation]\nlerning_rate = 1", "unknown key 'lerning_rate'; did you mean 'learning_rate'"),
+        ("[optimisation]\nlerning_rate = 1", "unknown key 'lerning_rate'; did you mean learning_rate"),
         ("[model]\nfeatures = 'many'", "features must be int"),
         ("[model]\nguess = 1", "guess must be bool"),
         ("[data]\nsets = 'nyuv2'", "sets must be a list"),

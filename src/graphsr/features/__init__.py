@@ -1,7 +1,6 @@
 """Feature extractors: what a pixel's feature vector is."""
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from os import PathLike, fspath
 
 from graphsr.errors import InputError
@@ -14,6 +13,7 @@ from graphsr.features.fdsr import FDSR
 from graphsr.features.gdpt import GDPT
 from graphsr.features.resnet import resnet18, resnet50
 from graphsr.features.unet import DECODER_CHANNELS, UNet
+from graphsr.suggestion import suggestion
 
 __all__ = ["Extractor", "build", "names"]
 
@@ -76,9 +76,7 @@ def _assemble(
         channels = DECODER_CHANNELS if decoder_channels is None else decoder_channels
         return UNet(_ENCODERS[name](in_channels), out_channels, channels, sharp)
     if name not in _PLAIN:
-        near = get_close_matches(name, names(), n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names())}"
-        raise InputError(f"no feature extractor is called {name!r}: {hint}")
+        raise InputError(f"no feature extractor is called {name!r}: {suggestion(name, names())}")
     if decoder_channels is not None or sharp:
         raise InputError(f"{name} has no U-Net decoder: leave `decoder_channels` and `sharp` out")
     return _PLAIN[name](in_channels, out_channels)
