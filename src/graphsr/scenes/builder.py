@@ -1,4 +1,4 @@
-"""Frames to stand things in, and the builder that collects shapes, walls, materials and lights."""
+"""Coordinate frames, and the builder that collects shapes, walls, materials and lights."""
 
 from dataclasses import dataclass
 from math import cos, hypot, sin, sqrt
@@ -24,7 +24,7 @@ class Frame:
     z: Vector = (0.0, 0.0, 1.0)
 
     def point(self, a: float, b: float, c: float) -> Vector:
-        """World coordinates of a point given in this frame."""
+        """Return the world coordinates of a point given in this frame."""
         o, x, y, z = self.origin, self.x, self.y, self.z
         return (
             o[0] + a * x[0] + b * y[0] + c * z[0],
@@ -33,26 +33,27 @@ class Frame:
         )
 
     def at(self, a: float, b: float, c: float) -> "Frame":
-        """The same axes at a point given in this frame."""
+        """Return the same axes at a point given in this frame."""
         return Frame(self.point(a, b, c), self.x, self.y, self.z)
 
     def yaw(self, angle: float) -> "Frame":
-        """Turned about z (radians, anticlockwise from above)."""
+        """Turn about z (radians, anticlockwise from above)."""
         x, y = _turned(self.x, self.y, angle)
         return Frame(self.origin, x, y, self.z)
 
     def pitch(self, angle: float) -> "Frame":
-        """Turned about x: the y axis rises."""
+        """Turn about x: the y axis rises."""
         y, z = _turned(self.y, self.z, angle)
         return Frame(self.origin, self.x, y, z)
 
     def roll(self, angle: float) -> "Frame":
-        """Turned about y: the z axis leans to x."""
+        """Turn about y: the z axis leans to x."""
         z, x = _turned(self.z, self.x, angle)
         return Frame(self.origin, x, self.y, z)
 
 
 def _turned(a: Vector, b: Vector, angle: float) -> tuple[Vector, Vector]:
+    """Rotate two axes in their own plane."""
     c, s = cos(angle), sin(angle)
     return (
         (c * a[0] + s * b[0], c * a[1] + s * b[1], c * a[2] + s * b[2]),
@@ -73,7 +74,7 @@ class World:
 
 @dataclass(frozen=True)
 class Top:
-    """A level surface to put things on: a frame in its middle and its half extents."""
+    """A level surface to put objects on: a frame in its middle and its half extents."""
 
     frame: Frame
     half_x: float
@@ -82,12 +83,12 @@ class Top:
 
 
 class Builder:
-    """Collects a scene. `rng` is the one source of chance; `backdrop` is what most things stand before."""
+    """Collects a scene. `rng` is the only source of randomness; `backdrop` is what most objects stand before."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
         self.backdrop = Material((0.8, 0.8, 0.8))
-        self.camouflage = 0.0
+        self.camouflage_share = 0.0
         self._shapes: list[tuple[float, ...]] = []
         self._walls: list[tuple[float, ...]] = []
         self._materials: list[tuple[float, ...]] = []
@@ -95,28 +96,28 @@ class Builder:
         self._known: dict[int, tuple[Material, int]] = {}
         self.ambient: tuple[Colour, Colour] = ((0.5, 0.5, 0.5), (0.3, 0.3, 0.3))
 
-    def hide(self, material: Material) -> Material:
-        """The material, or now and then the backdrop's own, so that a depth edge has no colour edge."""
-        return self.backdrop if self.rng.random() < self.camouflage else material
+    def camouflaged(self, material: Material) -> Material:
+        """Return the material, or now and then the backdrop's, so that a depth edge has no colour edge."""
+        return self.backdrop if self.rng.random() < self.camouflage_share else material
 
-    def stand_before(self, material: Material) -> None:
-        """Make this material the backdrop; things do not take over its pattern, only its colour."""
+    def set_backdrop(self, material: Material) -> None:
+        """Make the colour of this material, without its pattern, the backdrop."""
         self.backdrop = material if material.pattern is Pattern.PLAIN else Material(material.base, grain=0.0)
 
     def box(self, frame: Frame, size: Vector, material: Material, casts: bool = True) -> None:
-        """A box of full extents `size` about the frame's origin."""
+        """Add a box of full extents `size` about the frame's origin."""
         self._add(shapes.BOX, frame, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), material, 1.0, casts)
 
     def block(self, frame: Frame, size: Vector, material: Material) -> None:
-        """A box that stands on the frame's origin."""
+        """Add a box that stands on the frame's origin."""
         self.box(frame.at(0.0, 0.0, 0.5 * size[2]), size, material)
 
     def ball(self, frame: Frame, half: Vector, material: Material, casts: bool = True) -> None:
-        """An ellipsoid about the frame's origin."""
+        """Add an ellipsoid about the frame's origin."""
         self._add(shapes.BALL, frame, half, material, 1.0, casts)
 
     def bowl(self, frame: Frame, half: Vector, material: Material) -> None:
-        """The lower half of an ellipsoid's skin; its rim is at the frame's origin."""
+        """Add the lower half of an ellipsoid's skin; its rim is at the frame's origin."""
         self._add(shapes.BOWL, frame, half, material, 1.0, True)
 
     def post(
@@ -128,7 +129,7 @@ class Builder:
         taper: float = 1.0,
         casts: bool = True,
     ) -> None:
-        """A cylinder or frustum that stands on the frame's origin; taper is upper over lower radius."""
+        """Add a cylinder or frustum that stands on the frame's origin; taper is upper over lower radius."""
         half = 0.5 * height
         self._add(shapes.FRUSTUM, frame.at(0, 0, half), (radius, radius, half), material, taper, casts)
 
@@ -141,19 +142,19 @@ class Builder:
         taper: float = 1.0,
         casts: bool = True,
     ) -> None:
-        """A frustum open at the top that stands on the frame's origin."""
+        """Add a frustum open at the top that stands on the frame's origin."""
         half = 0.5 * height
         self._add(shapes.CUP, frame.at(0, 0, half), (radius, radius, half), material, taper, casts)
 
     def wall(self, frame: Frame, material: Material) -> None:
-        """A plane through the frame's origin; y points into the room, x and z carry the texture."""
+        """Add a plane through the frame's origin; y points into the room, x and z carry the texture."""
         n, o = frame.y, frame.origin
         offset = -(n[0] * o[0] + n[1] * o[1] + n[2] * o[2])
         out = (-n[0], -n[1], -n[2])
         self._walls.append((float(shapes.WALL), float(self._material(material)), *out, offset, *frame.x, *frame.z, *o))
 
     def lamp(self, place: Vector, colour: Colour, radius: float, falloff: float) -> None:
-        """A light at a place; half its strength at the distance `falloff`."""
+        """Add a light at a place; half its strength at the distance `falloff`."""
         self._lights.append((0.0, *place, *colour, radius, falloff, *(0.0,) * 12))
 
     def sun(
@@ -164,7 +165,7 @@ class Builder:
         size: tuple[float, float],
         panes: tuple[int, int],
     ) -> None:
-        """Sunlight from `direction` through a window about the frame's origin (x along it, z up)."""
+        """Add sunlight from `direction` through a window about the frame's origin (x along it, z up)."""
         a, b = 2.0 / size[0], 2.0 / size[1]
         u = (a * pane.x[0], a * pane.x[1], a * pane.x[2])
         v = (b * pane.z[0], b * pane.z[1], b * pane.z[2])
@@ -172,7 +173,7 @@ class Builder:
         self._lights.append((1.0, *direction, *colour, 0.01, 1.0, *pane.origin, *u, *v, *grid))
 
     def inside(self, point: Vector, margin: float) -> Vector:
-        """The point, moved to at least `margin` within every wall so far."""
+        """Move the point to at least `margin` within every wall so far."""
         x, y, z = point
         for _ in range(4):
             for _, _, a, b, c, offset, *_ in self._walls:
@@ -181,7 +182,7 @@ class Builder:
         return (x, y, z)
 
     def world(self) -> World:
-        """All that was collected."""
+        """Return all that was collected, as tables."""
         solid = _table(self._shapes)
         for sun, *place in _table(self._lights)[:, IS_SUN : PLACE + 3]:
             if not sun:
@@ -227,7 +228,7 @@ class Builder:
 
 
 def gap_to_shapes(solid: Table, point: Table) -> Table:
-    """(N,) metres from a point (3,) to the box around each shape, along the axis of that box where most."""
+    """Return (N,) metres from a point (3,) to the box around each shape, along its axis where most."""
     to_unit = solid[:, TO_UNIT : TO_UNIT + 9].reshape(-1, 3, 3)
     unit = (to_unit @ (point - solid[:, CENTRE : CENTRE + 3])[:, :, np.newaxis])[:, :, 0]
     gaps: Table = ((np.abs(unit) - 1.0) * solid[:, HALF : HALF + 3]).max(axis=1)

@@ -30,7 +30,7 @@ from graphsr.scenes.tables import (
 NEAR = 0.05
 """Metres; nothing closer to the eye is seen."""
 
-# Columns of `Stage.rays`. Shapes, in unit coordinates: the eye, the direction of ray (0, 0) and its slopes in
+# Columns of `Projection.rays`. Shapes, in unit coordinates: the eye, the direction of ray (0, 0) and its slopes in
 # x and y; then the least depth.
 AHEAD, ALONG, ALONG_X, ALONG_Y, LEAST = 0, 3, 6, 9, 12
 # Walls: inverse depth of ray (0, 0) and its slopes in x and y.
@@ -38,7 +38,7 @@ INVERSE = 0
 
 
 @dataclass(frozen=True)
-class Stage:
+class Projection:
     """A scene before a camera: the table of its rows, and what the camera makes of its surfaces.
 
     bounds (shapes, 4): first and end row, first and end column of the image that a shape can touch; a margin
@@ -53,7 +53,7 @@ class Stage:
 
 
 def look_at(eye: Vector, target: Vector, roll: float, focal: float) -> Table:
-    """A view from eye to target (13 numbers); focal length in image diagonals, roll in radians."""
+    """Return a view from eye to target (13 numbers); focal length in image diagonals, roll in radians."""
     ahead = [b - a for a, b in zip(eye, target, strict=True)]
     length, level = hypot(*ahead), hypot(ahead[0], ahead[1])
     forward = [a / length for a in ahead]
@@ -66,7 +66,7 @@ def look_at(eye: Vector, target: Vector, roll: float, focal: float) -> Table:
     return np.array([*eye, *turned_right, *turned_down, *forward, focal])
 
 
-def set_stage(world: World, view: Table, height: int, width: int) -> Stage:
+def project(world: World, view: Table, height: int, width: int) -> Projection:
     """Stack a scene into one table, nearest shapes first: what they hide is then seldom tried."""
     away = (world.shapes[:, CENTRE : CENTRE + 3] - view[EYE : EYE + 3]) @ view[FORWARD : FORWARD + 3]
     shapes = world.shapes[np.argsort(away, kind="stable")]
@@ -82,16 +82,16 @@ def set_stage(world: World, view: Table, height: int, width: int) -> Stage:
     rays[: ends.shapes, AHEAD:LEAST] = _in_unit_coordinates(shapes, view)
     focal = float(view[FOCAL]) * hypot(height, width)
     bounds, rays[: ends.shapes, LEAST] = _bounds(shapes, view, focal, height, width)
-    return Stage(table, ends, rays, bounds, focal)
+    return Projection(table, ends, rays, bounds, focal)
 
 
 def is_clear(world: World, view: Table) -> bool:
-    """Whether the eye is at least 0.2 m from the box around every shape."""
+    """Return whether the eye is at least 0.2 m from the box around every shape."""
     return bool((gap_to_shapes(world.shapes, view[EYE : EYE + 3]) > 0.2).all())
 
 
 def _axes(view: Table) -> Table:
-    """(3, 3): forward, right and down as rows."""
+    """Return (3, 3): forward, right and down as rows."""
     return np.stack([view[FORWARD : FORWARD + 3], view[RIGHT : RIGHT + 3], view[DOWN : DOWN + 3]])
 
 
@@ -109,7 +109,7 @@ def _in_unit_coordinates(shapes: Table, view: Table) -> Table:
 
 
 def _bounds(shapes: Table, view: Table, focal: float, height: int, width: int) -> tuple[Indices, Table]:
-    """Rectangles around the projected corners of each shape's box, and the least depth of the corners."""
+    """Return rectangles around the projected corners of each shape's box, and the least depth of the corners."""
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
     half = shapes[:, HALF : HALF + 3].copy()
     half[:, :2] *= np.where(shapes[:, KIND] == BOX, 1.0, np.maximum(shapes[:, TAPER], 1.0))[:, np.newaxis]

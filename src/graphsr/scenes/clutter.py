@@ -1,4 +1,4 @@
-"""Small things that stand on tops: each within a radius and a height (metres) of its frame, facing +y."""
+"""Small objects that stand on tops: each within a radius and a height (metres) of its frame, facing +y."""
 
 from collections.abc import Callable
 from math import cos, hypot, pi, sin
@@ -12,37 +12,37 @@ Item: TypeAlias = Callable[[Builder, Frame, float, float], None]
 
 
 def book_pile(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Books lying on each other, each turned a little."""
+    """Add books lying on each other, each turned a little."""
     z = 0.0
     for _ in range(b.rng.randint(1, 6)):
         thick = b.rng.uniform(0.012, 0.05)
         if z + thick > height:
             return
         size = (radius * b.rng.uniform(1.0, 1.4), radius * b.rng.uniform(0.75, 1.0), thick)
-        b.block(f.at(0, 0, z).yaw(b.rng.uniform(-0.4, 0.4)), size, b.hide(palette.packet(b.rng)))
+        b.block(f.at(0, 0, z).yaw(b.rng.uniform(-0.4, 0.4)), size, b.camouflaged(palette.packet(b.rng)))
         z += thick
 
 
 def carton(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A packet or box, now and then one on another."""
+    """Add a packet or box, now and then one on another."""
     r = b.rng
     size = (
         radius * r.uniform(0.6, 1.3),
         radius * r.uniform(0.3, 1.0),
         min(height, radius * r.uniform(0.4, 2.2)),
     )
-    b.block(f, size, b.hide(palette.packet(r)))
+    b.block(f, size, b.camouflaged(palette.packet(r)))
     if r.random() < 0.25 and size[2] < 0.5 * height:
         top = f.at(0, 0, size[2]).yaw(r.uniform(-0.6, 0.6))
         b.block(top, (0.7 * size[0], 0.7 * size[1], 0.7 * size[2]), palette.packet(r))
 
 
 def mug(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A cup with a handle."""
+    """Add a cup with a handle."""
     r = b.rng
     wide = min(radius * 0.65, r.uniform(0.035, 0.05))
     tall = min(height, wide * r.uniform(1.8, 2.6))
-    glaze = b.hide(palette.ceramic(r))
+    glaze = b.camouflaged(palette.ceramic(r))
     b.cup(f, wide, tall, glaze, r.uniform(0.95, 1.25))
     side = f.at(wide * 1.25, 0, 0)
     b.box(side.at(0.15 * wide, 0, 0.5 * tall), (0.15 * wide, 0.2 * wide, 0.55 * tall), glaze)
@@ -51,11 +51,11 @@ def mug(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def bottle(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Body, shoulder, neck and cap."""
+    """Add a bottle: body, shoulder, neck and cap."""
     r = b.rng
     wide = min(0.6 * radius, r.uniform(0.025, 0.05))
     tall = min(height, wide * r.uniform(5.0, 8.0))
-    body = b.hide(palette.packet(r) if r.random() < 0.5 else palette.plastic(r))
+    body = b.camouflaged(palette.packet(r) if r.random() < 0.5 else palette.plastic(r))
     glass = palette.plastic(r)
     b.post(f, wide, 0.6 * tall, body)
     b.post(f.at(0, 0, 0.6 * tall), wide, 0.15 * tall, glass, 0.35)
@@ -64,17 +64,17 @@ def bottle(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def tin(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A can or a roll."""
+    """Add a can or a roll."""
     wide = min(0.8 * radius, b.rng.uniform(0.03, 0.07))
-    b.post(f, wide, min(height, wide * b.rng.uniform(0.8, 3.0)), b.hide(palette.packet(b.rng)))
+    b.post(f, wide, min(height, wide * b.rng.uniform(0.8, 3.0)), b.camouflaged(palette.packet(b.rng)))
 
 
 def fruit_bowl(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A bowl with a heap of fruit."""
+    """Add a bowl with a heap of fruit."""
     r = b.rng
     wide = min(0.95 * radius, r.uniform(0.09, 0.16))
     deep = min(height * 0.5, wide * r.uniform(0.4, 0.7))
-    b.bowl(f.at(0, 0, deep), (wide, wide, deep), b.hide(palette.ceramic(r)))
+    b.bowl(f.at(0, 0, deep), (wide, wide, deep), b.camouflaged(palette.ceramic(r)))
     size = 0.32 * wide
     skin = palette.fruit(r)
     for k in range(r.randint(0, 6)):
@@ -85,11 +85,11 @@ def fruit_bowl(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def vase(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A bellied vase, often with twigs in it."""
+    """Add a bellied vase, often with twigs in it."""
     r = b.rng
     wide = min(0.6 * radius, r.uniform(0.04, 0.09))
     tall = min(0.6 * height, wide * r.uniform(2.0, 4.0))
-    glaze = b.hide(palette.ceramic(r))
+    glaze = b.camouflaged(palette.ceramic(r))
     b.ball(f.at(0, 0, 0.4 * tall), (wide, wide, 0.4 * tall), glaze)
     b.cup(f.at(0, 0, 0.6 * tall), 0.6 * wide, 0.4 * tall, glaze, r.uniform(0.7, 1.3))
     bark = palette.timber(r)
@@ -101,11 +101,11 @@ def vase(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def pencil_pot(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Sticks and brushes leaning in a pot: thin structure."""
+    """Add sticks and brushes leaning in a pot: thin structure."""
     r = b.rng
     wide = min(0.5 * radius, r.uniform(0.03, 0.06))
     tall = min(0.5 * height, wide * r.uniform(2.0, 3.0))
-    b.cup(f, wide, tall, palette.small_thing(r))
+    b.cup(f, wide, tall, palette.ornament(r))
     for _ in range(r.randint(3, 9)):
         stick = f.yaw(r.uniform(0, 2 * pi)).at(0, 0.3 * wide, 0.1 * tall).pitch(-r.uniform(0.0, 0.3))
         b.post(
@@ -118,47 +118,47 @@ def pencil_pot(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def leaning_card(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A picture on a stand: a slanted plane with print on it."""
+    """Add a picture on a stand: a slanted plane with print on it."""
     r = b.rng
     wide, tall = radius * r.uniform(0.8, 1.5), min(height, radius * r.uniform(0.8, 1.8))
     lean = f.at(0, 0.2 * radius, 0).pitch(r.uniform(0.1, 0.5))
     if r.random() < 0.5:
-        b.block(lean, (wide, 0.008, tall), palette.small_thing(r))
+        b.block(lean, (wide, 0.008, tall), palette.ornament(r))
         b.block(lean.at(0, 0.005, 0.06 * tall), (0.86 * wide, 0.004, 0.88 * tall), palette.picture(r))
     else:
         b.block(lean, (wide, 0.004, tall), palette.picture(r))
 
 
 def ball(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A ball, a globe, an egg."""
+    """Add a ball, a globe or an egg."""
     size = min(0.8 * radius, 0.5 * height, b.rng.uniform(0.025, 0.12))
     squash = b.rng.choice((1.0, 1.0, b.rng.uniform(0.6, 1.3)))
     b.ball(
         f.at(0, 0, size * squash).roll(b.rng.uniform(-0.6, 0.6)),
         (size, size, size * squash),
-        b.hide(palette.small_thing(b.rng)),
+        b.camouflaged(palette.ornament(b.rng)),
     )
 
 
 def cone(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A cone or a truncated one."""
+    """Add a cone or a truncated one."""
     wide = min(0.8 * radius, b.rng.uniform(0.03, 0.12))
     b.post(
         f,
         wide,
         min(height, wide * b.rng.uniform(1.0, 3.5)),
-        b.hide(palette.small_thing(b.rng)),
+        b.camouflaged(palette.ornament(b.rng)),
         b.rng.choice((0.0, 0.0, 0.5)),
     )
 
 
 def bust(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Plinth, shoulders, neck, head."""
+    """Add a bust: plinth, shoulders, neck, head."""
     r = b.rng
     tall = min(height, radius * r.uniform(2.0, 3.0))
-    clay = b.hide(palette.stone(r) if r.random() < 0.5 else palette.painted(r))
+    clay = b.camouflaged(palette.stone(r) if r.random() < 0.5 else palette.painted(r))
     s = tall / 4.0
-    b.block(f, (1.2 * s, 1.2 * s, 0.8 * s), palette.small_thing(r))
+    b.block(f, (1.2 * s, 1.2 * s, 0.8 * s), palette.ornament(r))
     b.ball(f.at(0, 0, 1.3 * s), (0.95 * s, 0.55 * s, 0.7 * s), clay)
     b.post(f.at(0, 0, 1.7 * s), 0.32 * s, 0.9 * s, clay, 0.9)
     b.ball(f.at(0, 0.08 * s, 3.1 * s), (0.55 * s, 0.65 * s, 0.8 * s), clay)
@@ -166,10 +166,10 @@ def bust(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def teapot(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A pot with spout, handle and lid."""
+    """Add a pot with spout, handle and lid."""
     r = b.rng
     s = min(0.6 * radius, 0.4 * height, r.uniform(0.06, 0.1))
-    glaze = b.hide(palette.ceramic(r))
+    glaze = b.camouflaged(palette.ceramic(r))
     b.ball(f.at(0, 0, 0.8 * s), (s, s, 0.8 * s), glaze)
     b.post(f.at(0.7 * s, 0, 0.6 * s).roll(0.8), 0.25 * s, 1.2 * s, glaze, 0.5)
     b.ball(f.at(0, 0, 1.6 * s), (0.5 * s, 0.5 * s, 0.12 * s), glaze)
@@ -180,7 +180,7 @@ def teapot(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def blocks(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Toy bricks in a tower or a heap."""
+    """Add toy bricks in a tower or a heap."""
     r = b.rng
     s = min(0.35 * radius, r.uniform(0.02, 0.05))
     wide = r.choice((1, 3))
@@ -194,17 +194,17 @@ def blocks(b: Builder, f: Frame, radius: float, height: float) -> None:
 
 
 def pot_plant(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """A pot with leaves on stems."""
+    """Add a pot with leaves on stems."""
     r = b.rng
     wide = min(0.45 * radius, 0.2 * height)
     pot = min(0.35 * height, 1.8 * wide)
-    b.cup(f, 0.75 * wide, pot, b.hide(palette.ceramic(r)), 1.3)
+    b.cup(f, 0.75 * wide, pot, b.camouflaged(palette.ceramic(r)), 1.3)
     b.post(f, 0.7 * wide, 0.85 * pot, Material((0.2, 0.14, 0.1), grain=0.3), 1.25)
     leaves(b, f.at(0, 0, pot), radius, height - pot, r.randint(8, 18))
 
 
 def leaves(b: Builder, f: Frame, radius: float, height: float, count: int) -> None:
-    """A bush of flat ellipsoids, or a tuft of blades."""
+    """Add a bush of flat ellipsoids, or a tuft of blades."""
     r = b.rng
     greens = (palette.foliage(r), palette.foliage(r))
     tuft = r.random() < 0.35
@@ -226,7 +226,7 @@ def leaves(b: Builder, f: Frame, radius: float, height: float, count: int) -> No
 
 
 def wire_rack(b: Builder, f: Frame, radius: float, height: float) -> None:
-    """Two rails and many thin uprights."""
+    """Add two rails and many thin uprights."""
     r = b.rng
     wide, tall = 1.5 * radius, min(height, radius * r.uniform(0.7, 1.5))
     iron = palette.metal(r)
@@ -244,7 +244,7 @@ ITEMS: tuple[Item, ...] = (
 
 
 def sheets(b: Builder, top: Top, count: int) -> None:
-    """Paper lying flat: strong colour edges, hardly any depth edge."""
+    """Add paper lying flat: strong colour edges, hardly any depth edge."""
     r = b.rng
     for k in range(count):
         place = top.frame.at(r.uniform(-0.7, 0.7) * top.half_x, r.uniform(-0.7, 0.7) * top.half_y, 0.0004 * k)
@@ -253,7 +253,7 @@ def sheets(b: Builder, top: Top, count: int) -> None:
 
 
 def scatter(b: Builder, top: Top, count: int, sizes: tuple[float, float], items: tuple[Item, ...] = ITEMS) -> None:
-    """Put things of these radii on a top, apart from each other."""
+    """Place items of these radii on a top, apart from each other."""
     r = b.rng
     placed: list[tuple[float, float, float]] = []
     for _ in range(3 * count):
@@ -269,7 +269,7 @@ def scatter(b: Builder, top: Top, count: int, sizes: tuple[float, float], items:
 
 
 def book_row(b: Builder, f: Frame, length: float, height: float, depth: float) -> None:
-    """Upright books from x = 0 to x = length, the last ones leaning."""
+    """Add upright books from x = 0 to x = length, some of them leaning."""
     r = b.rng
     x = 0.0
     tall = min(height * 0.92, r.uniform(0.18, 0.3))
@@ -280,12 +280,12 @@ def book_row(b: Builder, f: Frame, length: float, height: float, depth: float) -
         size = (thick * 0.96, depth * r.uniform(0.65, 0.9), tall * r.uniform(0.72, 1.0))
         lean = r.uniform(0.1, 0.3) if r.random() < 0.06 and x + 0.4 * tall < length else 0.0
         place = f.at(x + 0.5 * thick, 0.5 * size[1], 0)
-        b.block(place.roll(lean), size, b.hide(palette.packet(r)))
+        b.block(place.roll(lean), size, b.camouflaged(palette.packet(r)))
         x += thick + tall * 0.9 * sin(lean)
 
 
 def cloth(b: Builder, top: Top) -> None:
-    """A cloth over a part of a top."""
+    """Add a cloth over a part of a top."""
     weave = palette.cloth(b.rng)
     turn = b.rng.uniform(-0.4, 0.4)
     share = b.rng.uniform(0.5, 0.9)

@@ -8,7 +8,7 @@ from graphsr.scenes.materials import Material, Pattern
 
 
 def framed_picture(b: Builder, f: Frame, width: float, height: float) -> None:
-    """A picture almost flat on the wall: colour edges without depth edges."""
+    """Add a picture almost flat on the wall: colour edges without depth edges."""
     r = b.rng
     edge = r.choice((0.0, 0.0, 0.015, 0.03, 0.06))
     if edge > 0.0:
@@ -20,7 +20,7 @@ def framed_picture(b: Builder, f: Frame, width: float, height: float) -> None:
 
 
 def pictures(b: Builder, f: Frame, length: float) -> None:
-    """A loose hanging of one to several pictures along `length`, at eye height."""
+    """Add one or several pictures along `length`, at eye height."""
     r = b.rng
     count = max(1, round(length * r.uniform(0.5, 1.6)))
     for k in range(count):
@@ -30,7 +30,7 @@ def pictures(b: Builder, f: Frame, length: float) -> None:
 
 
 def window(b: Builder, f: Frame, width: float, height: float) -> None:
-    """A bright view with bars and a sill, at times behind a blind or curtains."""
+    """Add a bright view with bars and a sill, at times behind a blind or curtains."""
     r = b.rng
     rail = palette.painted(r)
     sky = (r.uniform(0.6, 0.85), r.uniform(0.75, 0.9), 0.95)
@@ -63,18 +63,18 @@ def window(b: Builder, f: Frame, width: float, height: float) -> None:
 
 
 def blind(b: Builder, f: Frame, width: float, height: float) -> None:
-    """Tilted slats over the upper part of a window."""
+    """Add tilted slats over the upper part of a window."""
     r = b.rng
-    slat = b.hide(palette.painted(r))
+    slat = b.camouflaged(palette.painted(r))
     pitch, lean = r.uniform(0.03, 0.07), r.uniform(0.2, 1.2)
     for k in range(int(r.uniform(0.4, 1.0) * height / pitch)):
         b.box(f.at(0, 0, 0.5 * height - k * pitch).pitch(lean), (width, 0.9 * pitch, 0.002), slat)
 
 
 def curtain(b: Builder, f: Frame, width: float, height: float) -> None:
-    """Folds hanging down from the frame's origin."""
+    """Add folds hanging down from the frame's origin."""
     r = b.rng
-    drape = b.hide(palette.cloth(r))
+    drape = b.camouflaged(palette.cloth(r))
     folds = r.randint(4, 9)
     step = width / folds
     for k in range(folds):
@@ -89,9 +89,9 @@ def curtain(b: Builder, f: Frame, width: float, height: float) -> None:
 
 
 def door(b: Builder, f: Frame) -> None:
-    """A leaf with panels, a frame and a handle; the origin is on the floor."""
+    """Add a leaf with panels, a frame and a handle; the origin is on the floor."""
     r = b.rng
-    leaf, trim = b.hide(palette.timber(r)), palette.painted(r)
+    leaf, trim = b.camouflaged(palette.timber(r)), palette.painted(r)
     wide, tall = r.uniform(0.75, 0.95), r.uniform(1.95, 2.1)
     b.block(f.at(0, 0.01, 0), (wide, 0.02, tall), leaf)
     for sx in (-1, 1):
@@ -105,9 +105,9 @@ def door(b: Builder, f: Frame) -> None:
 
 
 def radiator(b: Builder, f: Frame, width: float) -> None:
-    """Upright ribs under a window; the origin is on the floor."""
+    """Add upright ribs under a window; the origin is on the floor."""
     r = b.rng
-    paint = b.hide(palette.painted(r))
+    paint = b.camouflaged(palette.painted(r))
     high = r.uniform(0.45, 0.65)
     for z in (0.14, high + 0.06):
         b.box(f.at(0, 0.08, z), (width, 0.03, 0.03), paint)
@@ -117,10 +117,10 @@ def radiator(b: Builder, f: Frame, width: float) -> None:
 
 
 def wall_shelf(b: Builder, f: Frame, width: float) -> None:
-    """A board with books and ornaments."""
+    """Add a board with books and ornaments."""
     r = b.rng
     depth = r.uniform(0.18, 0.28)
-    b.box(f.at(0, 0.5 * depth, 0), (width, depth, 0.025), b.hide(palette.timber(r)))
+    b.box(f.at(0, 0.5 * depth, 0), (width, depth, 0.025), b.camouflaged(palette.timber(r)))
     top = Top(f.at(0, 0.5 * depth, 0.0125), 0.5 * width, 0.5 * depth, 0.35)
     if r.random() < 0.5:
         clutter.book_row(b, f.at(-0.5 * width, 0.01, 0.0125), 0.5 * width, 0.32, depth)
@@ -129,7 +129,7 @@ def wall_shelf(b: Builder, f: Frame, width: float) -> None:
 
 
 def clock(b: Builder, f: Frame) -> None:
-    """A disc with two hands."""
+    """Add a disc with two hands."""
     r = b.rng
     size = r.uniform(0.1, 0.2)
     face = f.pitch(-0.5 * pi)
@@ -144,7 +144,7 @@ def clock(b: Builder, f: Frame) -> None:
 
 
 def ceiling_lamp(b: Builder, f: Frame, drop: float) -> None:
-    """A cord and a lit globe or shade; the origin is on the ceiling, z up."""
+    """Add a cord and a lit globe or shade; the origin is on the ceiling, z up."""
     r = b.rng
     warm = Material((0.98, 0.93, 0.8), glow=r.uniform(0.5, 1.6))
     b.post(f.at(0, 0, -drop), 0.005, drop, Material((0.1, 0.1, 0.1)), casts=False)
@@ -156,9 +156,9 @@ def ceiling_lamp(b: Builder, f: Frame, drop: float) -> None:
 
 
 def beams(b: Builder, f: Frame, span: float, length: float) -> None:
-    """Joists under a ceiling, side by side along y over `length`; the origin is on the ceiling."""
+    """Add joists under a ceiling, side by side along y over `length`; the origin is on the ceiling."""
     r = b.rng
-    wood = b.hide(palette.timber(r))
+    wood = b.camouflaged(palette.timber(r))
     wide, high, step = r.uniform(0.08, 0.18), r.uniform(0.1, 0.2), r.uniform(0.5, 1.0)
     for k in range(int(length / step)):
         b.box(f.at(0, (k + 0.5) * step, -0.5 * high), (span, wide, high), wood)

@@ -8,7 +8,7 @@ from graphsr.scenes.room import Room, Wall
 
 
 def furnish_wall(b: Builder, wall: Wall, ceiling: float) -> None:
-    """Furniture side by side along a wall, and pictures, windows or shelves above what is low."""
+    """Place furniture side by side along a wall, and pictures, windows or shelves above what is low."""
     r = b.rng
     x, end = -0.5 * wall.length + r.uniform(0.1, 0.8), 0.5 * wall.length - 0.15
     while x < end - 0.5:
@@ -20,7 +20,7 @@ def furnish_wall(b: Builder, wall: Wall, ceiling: float) -> None:
 
 
 def _stand_at_wall(b: Builder, f: Frame, wide: float, ceiling: float) -> float:
-    """Furniture of about this width with its back to the wall; returns how high it reaches."""
+    """Place furniture of about this width with its back to the wall; return how high it reaches."""
     r = b.rng
     kind = r.randrange(13)
     if kind <= 1:
@@ -57,12 +57,12 @@ def _stand_at_wall(b: Builder, f: Frame, wide: float, ceiling: float) -> float:
     if kind == 10:
         furniture.ladder(b, f)
         return 2.2
-    floor_thing(b, f.at(0, 0.4, 0))
+    floor_object(b, f.at(0, 0.4, 0))
     return 0.9
 
 
-def floor_thing(b: Builder, f: Frame) -> None:
-    """Something that stands by itself."""
+def floor_object(b: Builder, f: Frame) -> None:
+    """Add something that stands by itself."""
     r = b.rng
     kind = r.randrange(9)
     if kind == 0:
@@ -78,14 +78,14 @@ def floor_thing(b: Builder, f: Frame) -> None:
     elif kind == 6:
         furniture.screen(b, f, r.uniform(0.6, 1.6), r.uniform(0.7, 1.8))
     elif kind == 7:
-        b.cup(f, r.uniform(0.12, 0.2), r.uniform(0.25, 0.5), b.hide(palette.small_thing(r)), 1.2)
+        b.cup(f, r.uniform(0.12, 0.2), r.uniform(0.25, 0.5), b.camouflaged(palette.ornament(r)), 1.2)
     else:
         size = r.uniform(0.1, 0.3)
-        b.ball(f.at(0, 0, size), (size, size, size), b.hide(palette.small_thing(r)))
+        b.ball(f.at(0, 0, size), (size, size, size), b.camouflaged(palette.ornament(r)))
 
 
 def dress_wall(b: Builder, wall: Wall, start: float, end: float, above: float) -> None:
-    """Something on the wall between two places along it, above what stands there."""
+    """Add something on the wall between two places along it, above what stands there."""
     r = b.rng
     room = end - start
     f = wall.frame.at(0.5 * (start + end), 0, 0)
@@ -104,7 +104,7 @@ def dress_wall(b: Builder, wall: Wall, start: float, end: float, above: float) -
 
 
 def furnish_middle(b: Builder, room: Room) -> None:
-    """A rug, a table with chairs, or things standing free."""
+    """Place a rug, a table with chairs, or free-standing objects."""
     r = b.rng
     spot = Frame((r.uniform(-0.2, 0.2) * room.width, r.uniform(0.45, 0.62) * room.depth, 0.0))
     middle = spot.yaw(r.choice((0.0, r.uniform(-0.5, 0.5))))
@@ -125,7 +125,7 @@ def furnish_middle(b: Builder, room: Room) -> None:
     else:
         for _ in range(r.randint(1, 3)):
             place = middle.at(r.uniform(-0.8, 0.8), r.uniform(-0.5, 0.8), 0)
-            floor_thing(b, place.yaw(r.uniform(0, 2 * pi)))
+            floor_object(b, place.yaw(r.uniform(0, 2 * pi)))
         return
     clutter.sheets(b, top, r.randint(0, 3))
     clutter.scatter(b, top, r.randint(1, 7), (0.06, 0.16))

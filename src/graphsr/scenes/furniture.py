@@ -8,10 +8,10 @@ from graphsr.scenes.materials import Material, Pattern
 
 
 def table(b: Builder, f: Frame, width: float, depth: float, height: float, round_share: float = 0.2) -> Top:
-    """A top on four legs, or at times round on a foot."""
+    """Add a top on four legs, or at times round on one foot."""
     r = b.rng
-    wood = b.hide(palette.timber(r))
-    frame_wood = wood if r.random() < 0.6 else palette.small_thing(r)
+    wood = b.camouflaged(palette.timber(r))
+    frame_wood = wood if r.random() < 0.6 else palette.ornament(r)
     thick = r.uniform(0.02, 0.05)
     if r.random() < round_share:
         radius = 0.5 * min(width, depth)
@@ -36,9 +36,9 @@ def table(b: Builder, f: Frame, width: float, depth: float, height: float, round
 
 
 def chair(b: Builder, f: Frame) -> None:
-    """Seat, legs, and a back with slats."""
+    """Add a seat, legs, and a back with slats."""
     r = b.rng
-    wood = b.hide(palette.timber(r) if r.random() < 0.7 else palette.metal(r))
+    wood = b.camouflaged(palette.timber(r) if r.random() < 0.7 else palette.metal(r))
     seat = wood if r.random() < 0.5 else palette.cloth(r)
     wide, deep, high, back = r.uniform(0.38, 0.48), r.uniform(0.38, 0.46), 0.45, r.uniform(0.85, 1.05)
     leg = r.uniform(0.02, 0.045)
@@ -62,9 +62,9 @@ def chair(b: Builder, f: Frame) -> None:
 
 
 def bookcase(b: Builder, f: Frame, width: float, depth: float, height: float) -> None:
-    """Boards with books and ornaments; with or without a back."""
+    """Add boards with books and ornaments; with or without a back."""
     r = b.rng
-    wood = b.hide(palette.timber(r))
+    wood = b.camouflaged(palette.timber(r))
     board = r.uniform(0.015, 0.03)
     for sx in (-1, 1):
         b.block(f.at(sx * 0.5 * (width - board), 0, 0), (board, depth, height), wood)
@@ -83,6 +83,7 @@ def bookcase(b: Builder, f: Frame, width: float, depth: float, height: float) ->
 
 
 def _fill_shelf(b: Builder, f: Frame, width: float, depth: float, height: float) -> None:
+    """Put books, ornaments or nothing on one shelf."""
     r = b.rng
     kind = r.random()
     if kind < 0.55:
@@ -98,9 +99,9 @@ def _fill_shelf(b: Builder, f: Frame, width: float, depth: float, height: float)
 
 
 def cabinet(b: Builder, f: Frame, width: float, depth: float, height: float) -> Top:
-    """A carcass with doors or drawers and knobs."""
+    """Add a carcass with doors or drawers and knobs."""
     r = b.rng
-    wood = b.hide(palette.timber(r))
+    wood = b.camouflaged(palette.timber(r))
     front = wood if r.random() < 0.7 else palette.painted(r)
     knob = palette.metal(r)
     b.block(f.at(0, 0, 0.05), (width, depth, height - 0.05), wood)
@@ -116,9 +117,9 @@ def cabinet(b: Builder, f: Frame, width: float, depth: float, height: float) -> 
 
 
 def sofa(b: Builder, f: Frame, width: float) -> None:
-    """Seat, back, arms and loose cushions."""
+    """Add a seat, a back, arms and loose cushions."""
     r = b.rng
-    cover = b.hide(palette.cloth(r))
+    cover = b.camouflaged(palette.cloth(r))
     deep, seat, back, arm = (
         r.uniform(0.75, 0.95),
         r.uniform(0.36, 0.45),
@@ -149,9 +150,9 @@ def sofa(b: Builder, f: Frame, width: float) -> None:
 
 
 def bed(b: Builder, f: Frame, width: float) -> None:
-    """Frame, mattress, blanket, pillows."""
+    """Add a frame, a mattress, a blanket and pillows."""
     r = b.rng
-    wood, sheet, blanket = b.hide(palette.timber(r)), palette.painted(r), palette.cloth(r)
+    wood, sheet, blanket = b.camouflaged(palette.timber(r)), palette.painted(r), palette.cloth(r)
     long, high = r.uniform(1.9, 2.1), r.uniform(0.3, 0.5)
     b.block(f.at(0, 0, 0.1), (width, long, high - 0.2), wood)
     b.block(f.at(0, 0, high - 0.12), (width - 0.06, long - 0.06, 0.2), sheet)
@@ -164,7 +165,7 @@ def bed(b: Builder, f: Frame, width: float) -> None:
 
 
 def floor_lamp(b: Builder, f: Frame) -> None:
-    """A foot, a thin pole and a lit shade."""
+    """Add a foot, a thin pole and a lit shade."""
     r = b.rng
     iron = palette.metal(r)
     tall = r.uniform(1.2, 1.8)
@@ -186,10 +187,10 @@ def floor_lamp(b: Builder, f: Frame) -> None:
 
 
 def big_plant(b: Builder, f: Frame) -> None:
-    """A tub with a bush or small tree."""
+    """Add a tub with a bush or small tree."""
     r = b.rng
     tub, high = r.uniform(0.12, 0.22), r.uniform(0.2, 0.45)
-    b.cup(f, 0.8 * tub, high, b.hide(palette.ceramic(r)), 1.25)
+    b.cup(f, 0.8 * tub, high, b.camouflaged(palette.ceramic(r)), 1.25)
     b.post(f, 0.78 * tub, 0.9 * high, Material((0.2, 0.14, 0.1), grain=0.3), 1.2)
     crown = f.at(0, 0, high)
     if r.random() < 0.4:
@@ -200,18 +201,18 @@ def big_plant(b: Builder, f: Frame) -> None:
 
 
 def crates(b: Builder, f: Frame) -> None:
-    """Cardboard boxes on each other."""
+    """Add cardboard boxes on each other."""
     r = b.rng
     z = 0.0
     for _ in range(r.randint(1, 4)):
         size = (r.uniform(0.25, 0.6), r.uniform(0.25, 0.5), r.uniform(0.15, 0.4))
         place = f.at(r.uniform(-0.05, 0.05), r.uniform(-0.05, 0.05), z).yaw(r.uniform(-0.3, 0.3))
-        b.block(place, size, b.hide(palette.card(r) if r.random() < 0.7 else palette.packet(r)))
+        b.block(place, size, b.camouflaged(palette.card(r) if r.random() < 0.7 else palette.packet(r)))
         z += size[2]
 
 
 def stool(b: Builder, f: Frame) -> Top:
-    """A round seat on three legs."""
+    """Add a round seat on three legs."""
     r = b.rng
     wood = palette.timber(r)
     high, wide = r.uniform(0.4, 0.65), r.uniform(0.15, 0.2)
@@ -222,9 +223,9 @@ def stool(b: Builder, f: Frame) -> Top:
 
 
 def stairs(b: Builder, f: Frame, width: float) -> None:
-    """Steps that rise along x, with a balustrade of thin rods."""
+    """Add steps that rise along x, with a balustrade of thin rods."""
     r = b.rng
-    tread, rail = b.hide(palette.timber(r)), palette.metal(r)
+    tread, rail = b.camouflaged(palette.timber(r)), palette.metal(r)
     rise, run = r.uniform(0.16, 0.2), r.uniform(0.24, 0.3)
     for k in range(r.randint(5, 10)):
         step = f.at(k * run, 0, 0)
@@ -233,9 +234,9 @@ def stairs(b: Builder, f: Frame, width: float) -> None:
 
 
 def screen(b: Builder, f: Frame, width: float, height: float) -> None:
-    """A frame with a grid or bars: a see-through divider, a fence, a drying rack."""
+    """Add a frame with a grid or bars: a see-through divider, a fence, a drying rack."""
     r = b.rng
-    wood = b.hide(palette.timber(r) if r.random() < 0.5 else palette.metal(r))
+    wood = b.camouflaged(palette.timber(r) if r.random() < 0.5 else palette.metal(r))
     bar = r.uniform(0.006, 0.02)
     for sx in (-1, 1):
         b.block(f.at(sx * 0.5 * width, 0, 0), (0.04, 0.04, height), wood)
@@ -249,7 +250,7 @@ def screen(b: Builder, f: Frame, width: float, height: float) -> None:
 
 
 def ladder(b: Builder, f: Frame) -> None:
-    """Two rails and rungs, leaning towards the wall."""
+    """Add two rails and rungs, leaning towards the wall."""
     r = b.rng
     wood = palette.timber(r)
     lean, tall, wide = f.at(0, 0.6, 0).pitch(r.uniform(0.15, 0.3)), r.uniform(1.6, 2.3), r.uniform(0.35, 0.45)
@@ -260,16 +261,16 @@ def ladder(b: Builder, f: Frame) -> None:
 
 
 def leaning_boards(b: Builder, f: Frame) -> None:
-    """Planks and canvases leaning on the wall: slanted planes."""
+    """Add planks and canvases leaning on the wall: slanted planes."""
     r = b.rng
     for k in range(r.randint(1, 4)):
         size = (r.uniform(0.2, 0.9), r.uniform(0.01, 0.03), r.uniform(0.5, 1.6))
         lean = f.at(r.uniform(-0.5, 0.5), 0.15 + 0.12 * k + 0.3 * size[2], 0).pitch(r.uniform(0.15, 0.4))
-        b.block(lean, size, b.hide(r.choice((palette.picture, palette.timber, palette.painted))(r)))
+        b.block(lean, size, b.camouflaged(r.choice((palette.picture, palette.timber, palette.painted))(r)))
 
 
 def desk(b: Builder, f: Frame, width: float) -> Top:
-    """A table with a screen on it."""
+    """Add a table with a screen on it."""
     r = b.rng
     top = table(b, f, width, r.uniform(0.6, 0.8), r.uniform(0.7, 0.76), round_share=0.0)
     dark = Material((0.06, 0.06, 0.07), gloss=0.4, shine=80.0)

@@ -1,4 +1,4 @@
-"""From a seed to a picture and its depth."""
+"""Render a picture and its depth from a seed."""
 
 from dataclasses import dataclass, replace
 from operator import index
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphsr.errors import InputError
 from graphsr.scenes.builder import World
-from graphsr.scenes.camera import set_stage
+from graphsr.scenes.camera import project
 from graphsr.scenes.layout import lay_out
 from graphsr.scenes.render import render
 from graphsr.scenes.sensor import Sensor, develop
@@ -31,27 +31,42 @@ class Scene:
 
 
 def scene(seed: int, size: tuple[int, int] = (256, 256)) -> Scene:
-    """The scene of a seed at size (height, width); another size shows the same view at another resolution."""
-    height, width = _checked(size)
-    rng = _chance(seed)
+    """Render the scene of a seed; another size shows the same view at another resolution.
+
+    Args:
+        seed: Any whole number. The same seed and size give the same bits.
+        size: Height and width of the images, in pixels.
+
+    Returns:
+        The guide (H, W, 3) and its exact depth (H, W).
+
+    Example:
+        >>> from graphsr.scenes import scene
+        >>> rendered = scene(7, (48, 64))
+        >>> rendered.guide.shape, rendered.depth.shape
+        ((48, 64, 3), (48, 64))
+    """
+    height, width = _check_size(size)
+    rng = _generator(seed)
     world, views = lay_out(rng)
     sensor = Sensor.draw(rng)
-    view = max(views, key=lambda view: _interest(world, view))
-    image, depth = render(set_stage(world, view, height, width), height, width)
+    view = max(views, key=lambda view: _rate_view(world, view))
+    image, depth = render(project(world, view, height, width), height, width)
     return Scene(develop(image, sensor), depth)
 
 
-def _interest(world: World, view: Table) -> float:
-    """How much there is to see in a view: depth edges and range, nothing right before the lens."""
-    stage = set_stage(world, view, *_THUMBNAIL)
-    unlit = replace(stage, ends=stage.ends._replace(lights=stage.ends.walls))
+def _rate_view(world: World, view: Table) -> float:
+    """Rate how much a view shows: depth edges and range, nothing right before the lens."""
+    projection = project(world, view, *_THUMBNAIL)
+    unlit = replace(projection, ends=projection.ends._replace(lights=projection.ends.walls))
     depth = render(unlit, *_THUMBNAIL)[1]
     logarithm = np.log(depth)
     down, right = np.abs(np.diff(logarithm, axis=0)) > 0.08, np.abs(np.diff(logarithm, axis=1)) > 0.08
     return float(down.mean() + right.mean() + 0.5 * logarithm.std() - 3.0 * (depth < 0.45).mean())
 
 
-def _chance(seed: int) -> Random:
+def _generator(seed: int) -> Random:
+    """Return the random numbers of a seed."""
     try:
         # A text is hashed whole; of a number, Random drops the sign.
         return Random(f"graphsr scene {index(seed)}")
@@ -59,7 +74,8 @@ def _chance(seed: int) -> Random:
         raise InputError(f"scene: seed must be a whole number, not {seed!r}") from None
 
 
-def _checked(size: tuple[int, int]) -> tuple[int, int]:
+def _check_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Return height and width as integers of Python."""
     try:
         height, width = (index(n) for n in size)
     except (TypeError, ValueError):

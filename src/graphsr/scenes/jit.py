@@ -19,7 +19,7 @@ _BARE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def fingerprint() -> str:
-    """Of the sources of this package.
+    """Hash the sources of this package.
 
     The cache of a kernel looks only at its own file and at what it closes over: one that calls other files
     has to close over this, or it would run old code after a change in them.

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from graphsr.scenes import clutter, fittings, furniture, palette
 from graphsr.scenes.builder import Builder, Frame, Top, Vector, World
 from graphsr.scenes.camera import is_clear, look_at
-from graphsr.scenes.furnishing import dress_wall, floor_thing, furnish_middle, furnish_wall
+from graphsr.scenes.furnishing import dress_wall, floor_object, furnish_middle, furnish_wall
 from graphsr.scenes.room import Room, build_room, light_room
 from graphsr.scenes.tables import Table
 
@@ -20,9 +20,9 @@ _TRIES, _KEPT = 10, 3
 
 
 def lay_out(rng: Random) -> tuple[World, list[Table]]:
-    """A furnished world and one to three views of it to choose from."""
+    """Build a furnished world, and one to three views of it to choose from."""
     b = Builder(rng)
-    b.camouflage = rng.choice((0.03, 0.1, 0.25))
+    b.camouflage_share = rng.choice((0.03, 0.1, 0.25))
     places = list(islice(rng.choice(_KINDS)(b), _TRIES))
     world = b.world()
     views = []
@@ -36,8 +36,8 @@ def lay_out(rng: Random) -> tuple[World, list[Table]]:
     return world, views or [view]
 
 
-def _living(b: Builder) -> Views:
-    """A furnished room."""
+def _living_room(b: Builder) -> Views:
+    """Build a furnished room."""
     r = b.rng
     room = build_room(b, r.uniform(3.0, 6.0), r.uniform(3.5, 6.5), r.uniform(2.3, 3.0))
     light_room(b, room)
@@ -48,7 +48,7 @@ def _living(b: Builder) -> Views:
 
 
 def _hall(b: Builder) -> Views:
-    """A long, sparse space: corridor, workshop, gallery."""
+    """Build a long, sparse space: a corridor or a gallery."""
     r = b.rng
     room = build_room(b, r.uniform(2.2, 5.0), r.uniform(6.0, 9.0), r.uniform(2.5, 3.6))
     light_room(b, room)
@@ -57,7 +57,7 @@ def _hall(b: Builder) -> Views:
         wide = r.uniform(0.12, 0.25)
         for k in range(r.randint(2, 4)):
             for side in (-1, 1):
-                b.post(Frame((side * 0.3 * room.width, 2.5 + 1.6 * k, 0)), wide, room.height, b.hide(stone))
+                b.post(Frame((side * 0.3 * room.width, 2.5 + 1.6 * k, 0)), wide, room.height, b.camouflaged(stone))
     for wall in (room.back, room.left, room.right):
         furnish_wall(b, wall, room.height)
     if r.random() < 0.4:
@@ -65,12 +65,12 @@ def _hall(b: Builder) -> Views:
         furniture.stairs(b, foot.yaw(r.choice((0.0, 0.5 * pi))), 1.0)
     for _ in range(r.randint(1, 4)):
         place = Frame((r.uniform(-0.35, 0.35) * room.width, r.uniform(2.5, 0.8 * room.depth), 0))
-        floor_thing(b, place.yaw(r.uniform(0, 2 * pi)))
+        floor_object(b, place.yaw(r.uniform(0, 2 * pi)))
     return _standing(r, room)
 
 
 def _table_top(b: Builder) -> Views:
-    """A still life close up, a room behind it."""
+    """Build a still life close up, with a room behind it."""
     r = b.rng
     room = build_room(b, r.uniform(2.5, 5.0), r.uniform(2.5, 5.0), r.uniform(2.3, 2.8))
     light_room(b, room)
@@ -88,7 +88,7 @@ def _table_top(b: Builder) -> Views:
 
 
 def _shelf(b: Builder) -> Views:
-    """Bookcases, cabinets and wall shelves, seen from near."""
+    """Build bookcases, cabinets and wall shelves, seen from near."""
     r = b.rng
     room = build_room(b, r.uniform(2.5, 4.5), r.uniform(2.2, 4.0), r.uniform(2.3, 2.8))
     light_room(b, room)
@@ -107,33 +107,33 @@ def _shelf(b: Builder) -> Views:
             fittings.wall_shelf(b, wall.at(x + 0.5 * wide, 0, r.uniform(0.9, 1.5)), wide)
         x += wide + r.choice((0.02, 0.3))
     if r.random() < 0.5:
-        floor_thing(b, wall.at(r.uniform(-0.8, 0.8), r.uniform(0.5, 0.8), 0))
+        floor_object(b, wall.at(r.uniform(-0.8, 0.8), r.uniform(0.5, 0.8), 0))
     return _facing(r, wall)
 
 
 def _boards(b: Builder) -> Views:
-    """Slanted boards and clutter set up before a camera, as makers of stereo data sets do."""
+    """Build slanted boards and clutter before a camera, as makers of stereo data sets do."""
     r = b.rng
     room = build_room(b, r.uniform(2.5, 4.0), r.uniform(2.5, 3.5), 2.5)
     light_room(b, room)
     stand = Frame((0.0, room.depth - 1.0, 0)).yaw(pi)
-    stage = furniture.table(b, stand, 2.2, 1.6, r.uniform(0.5, 0.8))
+    top = furniture.table(b, stand, 2.2, 1.6, r.uniform(0.5, 0.8))
     for k in range(r.randint(3, 7)):
-        place = stage.frame.at(r.uniform(-0.9, 0.9), -0.6 + 0.15 * k, 0)
+        place = top.frame.at(r.uniform(-0.9, 0.9), -0.6 + 0.15 * k, 0)
         size = (r.uniform(0.15, 0.8), 0.012, r.uniform(0.2, 0.9) * (1.0 - 0.08 * k))
         finish = r.choice((palette.picture, palette.picture, palette.cloth, palette.timber, palette.stone))
-        b.block(place.yaw(r.uniform(-0.7, 0.7)).pitch(r.uniform(0.0, 0.5)), size, b.hide(finish(r)))
-    clutter.scatter(b, Top(stage.frame.at(0, 0.2, 0), 0.9, 0.5, 0.7), r.randint(6, 14), (0.07, 0.2))
-    return _before(r, stage)
+        b.block(place.yaw(r.uniform(-0.7, 0.7)).pitch(r.uniform(0.0, 0.5)), size, b.camouflaged(finish(r)))
+    clutter.scatter(b, Top(top.frame.at(0, 0.2, 0), 0.9, 0.5, 0.7), r.randint(6, 14), (0.07, 0.2))
+    return _before(r, top)
 
 
 _KINDS: tuple[Callable[[Builder], Views], ...] = (
-    _living, _living, _living, _hall, _table_top, _table_top, _shelf, _boards,
+    _living_room, _living_room, _living_room, _hall, _table_top, _table_top, _shelf, _boards,
 )  # fmt: skip
 
 
 def _standing(r: Random, room: Room) -> Views:
-    """From the near side of the room, at the height of a sitting or standing person."""
+    """Look from the near side of the room, at the height of a sitting or standing person."""
     while True:
         eye = (r.uniform(-0.42, 0.42) * room.width, r.uniform(0.05, 0.3) * room.depth, r.uniform(0.9, 1.8))
         aim = (r.uniform(-0.45, 0.45) * room.width, r.uniform(0.7, 1.0) * room.depth, r.uniform(0.3, 1.2))
@@ -141,7 +141,7 @@ def _standing(r: Random, room: Room) -> Views:
 
 
 def _around(r: Random, top: Top) -> Views:
-    """From close in front of a table, looking down on it."""
+    """Look down on a table from close in front of it."""
     while True:
         aim = top.frame.point(r.uniform(-0.2, 0.2), r.uniform(-0.1, 0.15), r.uniform(0.0, 0.15))
         away, up = r.uniform(0.75, 1.7), r.uniform(0.2, 0.8)
@@ -149,14 +149,14 @@ def _around(r: Random, top: Top) -> Views:
 
 
 def _facing(r: Random, wall: Frame) -> Views:
-    """Near a wall, at the height of what stands there."""
+    """Look at a wall from near, at the height of what stands there."""
     while True:
         aim = wall.point(r.uniform(-0.7, 0.7), 0.15, r.uniform(0.6, 1.4))
         yield wall.point(r.uniform(-1.0, 1.0), r.uniform(1.0, 2.0), r.uniform(0.8, 1.7)), aim
 
 
-def _before(r: Random, stage: Top) -> Views:
-    """Level with the things on a stage."""
+def _before(r: Random, top: Top) -> Views:
+    """Look at the objects on a table from their own height."""
     while True:
-        aim = stage.frame.point(r.uniform(-0.3, 0.3), 0.0, r.uniform(0.1, 0.35))
-        yield stage.frame.point(r.uniform(-0.7, 0.7), r.uniform(1.2, 1.7), r.uniform(0.2, 0.8)), aim
+        aim = top.frame.point(r.uniform(-0.3, 0.3), 0.0, r.uniform(0.1, 0.35))
+        yield top.frame.point(r.uniform(-0.7, 0.7), r.uniform(1.2, 1.7), r.uniform(0.2, 0.8)), aim

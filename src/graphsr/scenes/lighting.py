@@ -74,7 +74,7 @@ def find_casters(world: Table, ends: Ends, ball: tuple[float, float, float, floa
 
 @inlined
 def _clip(o: float, d: float, extent: float, start: float, end: float) -> tuple[float, float]:
-    """The part of t in [start, end] with |o + t d| <= extent."""
+    """Return the part of t in [start, end] with |o + t d| <= extent."""
     if abs(d) < 1e-12:
         return start, end if abs(o) <= extent else -1.0
     middle, half = -o / d, abs(extent / d)
@@ -82,7 +82,9 @@ def _clip(o: float, d: float, extent: float, start: float, end: float) -> tuple[
 
 
 @called
-def find_crowd(world: Table, ends: Ends, ball: tuple[float, float, float, float], casters: Indices, row: int) -> None:
+def find_occluders(
+    world: Table, ends: Ends, ball: tuple[float, float, float, float], casters: Indices, row: int
+) -> None:
     """List in a row what is so near a ball of the scene that it takes ambient light from it."""
     x, y, z, radius = ball
     radius += CONTACT
@@ -107,7 +109,7 @@ def find_crowd(world: Table, ends: Ends, ball: tuple[float, float, float, float]
 
 @inlined
 def in_window_light(world: Table, i: int, px: float, py: float, pz: float) -> bool:
-    """Whether the sun's ray to p comes through the glass of its window, not its frame or the wall."""
+    """Return whether the sun's ray to p comes through the glass of its window, not its frame or the wall."""
     dx, dy, dz = world[i, PLACE], world[i, PLACE + 1], world[i, PLACE + 2]
     qx, qy, qz = px - world[i, PANE_CENTRE], py - world[i, PANE_CENTRE + 1], pz - world[i, PANE_CENTRE + 2]
     ux, uy, uz = world[i, PANE_U], world[i, PANE_U + 1], world[i, PANE_U + 2]
@@ -121,7 +123,7 @@ def in_window_light(world: Table, i: int, px: float, py: float, pz: float) -> bo
     a, b = 0.5 * (a + 1.0) * world[i, PANES_U], 0.5 * (b + 1.0) * world[i, PANES_V]
     bar = world[i, BAR]
     a, b = a - math.floor(a), b - math.floor(b)
-    return bar < a < 1.0 - bar and bar < b < 1.0 - bar
+    return bool(bar < a < 1.0 - bar and bar < b < 1.0 - bar)
 
 
 @inlined
@@ -137,7 +139,7 @@ def blocks(
     square: float,
     far: float,
 ) -> bool:
-    """Whether shape i meets p + t l for t in (0, far); square is |l|^2."""
+    """Return whether shape i meets p + t l for t in (0, far); square is |l|^2."""
     cx, cy, cz = world[i, CENTRE] - px, world[i, CENTRE + 1] - py, world[i, CENTRE + 2] - pz
     along = cx * lx + cy * ly + cz * lz
     reach = world[i, REACH] * world[i, REACH]
@@ -163,7 +165,7 @@ def openness(
     ny: float,
     nz: float,
 ) -> float:
-    """Share of the ambient light that reaches p, from what crowds the point a little above it."""
+    """Return the share of the ambient light that reaches p, from what is near the point a little above it."""
     share = 1.0
     qx, qy, qz = px + CONTACT * nx, py + CONTACT * ny, pz + CONTACT * nz
     for n in range(FIRST, FIRST + casters[row, COUNT]):
@@ -176,6 +178,6 @@ def openness(
             continue
         gap = clearance(world, i, qx, qy, qz)
         if gap < CONTACT:
-            crowding = 1.0 - gap / CONTACT
-            share *= 1.0 - 0.55 * crowding * crowding
+            closeness = 1.0 - gap / CONTACT
+            share *= 1.0 - 0.55 * closeness * closeness
     return max(share, 0.3)

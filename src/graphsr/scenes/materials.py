@@ -62,7 +62,7 @@ class Pattern(IntEnum):
     RUG = 18
 
 
-# Numba wants plain integers for what it compiles in.
+# Numba compiles constants in only if they are plain integers.
 _MOTTLED, _MARBLE, _WOOD = int(Pattern.MOTTLED), int(Pattern.MARBLE), int(Pattern.WOOD)
 _STRIPES, _CHECKS, _TILES = int(Pattern.STRIPES), int(Pattern.CHECKS), int(Pattern.TILES)
 _BRICKS, _PLAID, _DOTS = int(Pattern.BRICKS), int(Pattern.PLAID), int(Pattern.DOTS)
@@ -88,7 +88,7 @@ class Material:
     salt: int = 0
 
     def row(self) -> tuple[float, ...]:
-        """This material as a row of the table."""
+        """Return this material as a row of the table."""
         return (
             float(self.pattern),
             *linear(self.base),
@@ -106,60 +106,62 @@ class Material:
 
 
 def linear(colour: Colour) -> Colour:
-    """sRGB to linear light, by the power 2.2."""
+    """Convert sRGB to linear light, by the power 2.2."""
     return (colour[0] ** 2.2, colour[1] ** 2.2, colour[2] ** 2.2)
 
 
 @inlined
-def albedo(world: Table, m: int, u: float, v: float, hu: float, hv: float, foot: float) -> tuple[float, float, float]:
-    """Linear RGB of material m at (u, v) of a face, averaged over about `foot` metres."""
+def albedo(
+    world: Table, m: int, u: float, v: float, hu: float, hv: float, footprint: float
+) -> tuple[float, float, float]:
+    """Return the linear RGB of material m at (u, v) of a face, averaged over about `footprint` metres."""
     pattern, salt = int(world[m, PATTERN]), int(world[m, SALT])
     shade = 1.0
     r, g, b = world[m, BASE], world[m, BASE + 1], world[m, BASE + 2]
     if pattern == 0:
         grain = world[m, GRAIN]
         if grain > 0.02:
-            shade += grain * fractal(5.0 * u, 5.0 * v, salt, 5.0 * foot)
+            shade += grain * fractal(5.0 * u, 5.0 * v, salt, 5.0 * footprint)
     else:
         cosine, sine = world[m, COSINE], world[m, SINE]
         u, v = cosine * u + sine * v, cosine * v - sine * u
         scale = world[m, SCALE]
         if pattern == _MOTTLED:
-            w2, w3, tone = mottled(u, v, scale, salt, foot)
+            w2, w3, tone = mottled(u, v, scale, salt, footprint)
         elif pattern == _MARBLE:
-            w2, w3, tone = marble(u, v, scale, salt, foot)
+            w2, w3, tone = marble(u, v, scale, salt, footprint)
         elif pattern == _WOOD:
-            w2, w3, tone = wood(u, v, scale, salt, foot)
+            w2, w3, tone = wood(u, v, scale, salt, footprint)
         elif pattern == _STRIPES:
-            w2, w3, tone = stripes(u, v, scale, salt, foot)
+            w2, w3, tone = stripes(u, v, scale, salt, footprint)
         elif pattern == _CHECKS:
-            w2, w3, tone = checks(u, v, scale, salt, foot)
+            w2, w3, tone = checks(u, v, scale, salt, footprint)
         elif pattern == _TILES:
-            w2, w3, tone = tiles(u, v, scale, salt, foot)
+            w2, w3, tone = tiles(u, v, scale, salt, footprint)
         elif pattern == _BRICKS:
-            w2, w3, tone = bricks(u, v, scale, salt, foot)
+            w2, w3, tone = bricks(u, v, scale, salt, footprint)
         elif pattern == _PLAID:
-            w2, w3, tone = plaid(u, v, scale, salt, foot)
+            w2, w3, tone = plaid(u, v, scale, salt, footprint)
         elif pattern == _DOTS:
-            w2, w3, tone = dots(u, v, scale, salt, foot)
+            w2, w3, tone = dots(u, v, scale, salt, footprint)
         elif pattern == _SPECKLE:
-            w2, w3, tone = speckle(u, v, scale, salt, foot)
+            w2, w3, tone = speckle(u, v, scale, salt, footprint)
         elif pattern == _WEAVE:
-            w2, w3, tone = weave(u, v, scale, salt, foot)
+            w2, w3, tone = weave(u, v, scale, salt, footprint)
         elif pattern == _DADO:
-            w2, w3, tone = dado(v, scale, foot)
+            w2, w3, tone = dado(v, scale, footprint)
         elif pattern == _PAGE:
-            w2, w3, tone = page(u, v, hu, hv, scale, salt, foot)
+            w2, w3, tone = page(u, v, hu, hv, scale, salt, footprint)
         elif pattern == _POSTER:
-            w2, w3, tone = poster(u, v, hu, hv, salt, foot)
+            w2, w3, tone = poster(u, v, hu, hv, salt, footprint)
         elif pattern == _LANDSCAPE:
-            w2, w3, tone = landscape(u, v, hu, hv, salt, foot)
+            w2, w3, tone = landscape(u, v, hu, hv, salt, footprint)
         elif pattern == _PORTRAIT:
-            w2, w3, tone = portrait(u, v, hu, hv, salt, foot)
+            w2, w3, tone = portrait(u, v, hu, hv, salt, footprint)
         elif pattern == _LABEL:
-            w2, w3, tone = label(u, v, hu, hv, scale, salt, foot)
+            w2, w3, tone = label(u, v, hu, hv, scale, salt, footprint)
         else:
-            w2, w3, tone = rug(u, v, hu, hv, scale, salt, foot)
+            w2, w3, tone = rug(u, v, hu, hv, scale, salt, footprint)
         shade *= tone
         r += w2 * (world[m, SECOND] - r)
         g += w2 * (world[m, SECOND + 1] - g)

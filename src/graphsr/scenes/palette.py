@@ -12,22 +12,23 @@ Finish: TypeAlias = Callable[[Random], Material]
 
 
 def shade_of(colour: Colour, factor: float) -> Colour:
-    """Lighter or darker."""
+    """Make a colour lighter or darker."""
     return (min(1.0, colour[0] * factor), min(1.0, colour[1] * factor), min(1.0, colour[2] * factor))
 
 
 def _salt(rng: Random) -> int:
+    """Draw the number that tells one pattern from another of its kind."""
     return rng.randrange(1 << 20)
 
 
 def neutral(rng: Random) -> Colour:
-    """White, cream, grey, beige; rarely dark."""
+    """Draw white, cream, grey or beige; rarely dark."""
     value = rng.uniform(0.55, 0.95) if rng.random() < 0.8 else rng.uniform(0.15, 0.5)
     return hsv_to_rgb(rng.uniform(0.05, 0.16), rng.uniform(0.0, 0.18), value)
 
 
 def hue(rng: Random) -> float:
-    """Mostly warm, often blue or green, seldom purple: as things are dyed and painted."""
+    """Draw a hue: mostly warm, often blue or green, seldom purple, as objects are dyed and painted."""
     kind = rng.random()
     if kind < 0.45:
         return rng.uniform(0.0, 0.15)
@@ -39,27 +40,27 @@ def hue(rng: Random) -> float:
 
 
 def muted(rng: Random) -> Colour:
-    """Paint and cloth."""
+    """Draw a colour of paint and cloth."""
     return hsv_to_rgb(hue(rng), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.85))
 
 
 def vivid(rng: Random) -> Colour:
-    """Toys, covers, print."""
+    """Draw a colour of toys, covers and print."""
     return hsv_to_rgb(hue(rng), rng.uniform(0.5, 0.95), rng.uniform(0.3, 0.95))
 
 
 def any_colour(rng: Random) -> Colour:
-    """A colour for a small thing."""
+    """Draw a colour for a small object."""
     return rng.choice((neutral, muted, vivid))(rng)
 
 
 def brown(rng: Random) -> Colour:
-    """Timber, leather, cardboard."""
+    """Draw a colour of timber, leather or cardboard."""
     return hsv_to_rgb(rng.uniform(0.05, 0.11), rng.uniform(0.3, 0.65), rng.uniform(0.3, 0.85))
 
 
 def wall_finish(rng: Random) -> Material:
-    """Mostly plain paint; also paper, brick, tile and two-coloured walls."""
+    """Draw a wall: mostly plain paint; also paper, brick, tile and two-coloured walls."""
     base = neutral(rng) if rng.random() < 0.65 else muted(rng)
     near = shade_of(base, rng.uniform(0.88, 0.97))
     kind = rng.random()
@@ -84,13 +85,14 @@ def wall_finish(rng: Random) -> Material:
 
 
 def _tiling(rng: Random, base: Colour, scale: float) -> Material:
+    """Draw tiles with grout."""
     grout = neutral(rng)
     lean = shade_of(base, rng.uniform(0.6, 1.1))
     return Material(base, lean, grout, Pattern.TILES, scale, gloss=rng.uniform(0.0, 0.5), shine=60.0, salt=_salt(rng))
 
 
 def floor_finish(rng: Random) -> Material:
-    """Boards, tiles, carpet, stone."""
+    """Draw a floor: boards, tiles, carpet or stone."""
     kind = rng.random()
     turn = rng.choice((0.0, 0.5 * pi))
     gloss = rng.uniform(0.0, 0.35)
@@ -112,7 +114,7 @@ def floor_finish(rng: Random) -> Material:
 
 
 def stone(rng: Random) -> Material:
-    """Marble, terrazzo, concrete."""
+    """Draw marble, terrazzo or concrete."""
     base = neutral(rng)
     pattern = rng.choice((Pattern.MARBLE, Pattern.SPECKLE, Pattern.MOTTLED))
     scale = {Pattern.MARBLE: 0.4, Pattern.SPECKLE: 0.03, Pattern.MOTTLED: 0.3}[pattern] * rng.uniform(0.5, 1.5)
@@ -121,7 +123,7 @@ def stone(rng: Random) -> Material:
 
 
 def timber(rng: Random) -> Material:
-    """Sawn and planed wood, or wood painted over."""
+    """Draw sawn and planed wood, or wood painted over."""
     if rng.random() < 0.3:
         return painted(rng)
     base = brown(rng)
@@ -132,25 +134,25 @@ def timber(rng: Random) -> Material:
 
 
 def painted(rng: Random) -> Material:
-    """Even colour, a little gloss."""
+    """Draw an even colour with a little gloss."""
     colour = neutral(rng) if rng.random() < 0.6 else muted(rng)
     return Material(colour, grain=rng.uniform(0.0, 0.1), gloss=rng.uniform(0.0, 0.4), salt=_salt(rng))
 
 
 def plastic(rng: Random) -> Material:
-    """Even, lively, shiny."""
+    """Draw an even, lively, shiny colour."""
     return Material(any_colour(rng), grain=0.0, gloss=rng.uniform(0.1, 0.8), shine=rng.uniform(30.0, 150.0))
 
 
 def metal(rng: Random) -> Material:
-    """Grey with strong highlights, or black iron."""
+    """Draw a grey with strong highlights, or black iron."""
     value = rng.uniform(0.35, 0.75) if rng.random() < 0.7 else rng.uniform(0.05, 0.15)
     colour = hsv_to_rgb(rng.uniform(0.05, 0.65), rng.uniform(0.0, 0.12), value)
     return Material(colour, grain=0.05, gloss=rng.uniform(0.5, 1.2), shine=rng.uniform(40.0, 120.0))
 
 
 def cloth(rng: Random) -> Material:
-    """Upholstery, blankets, curtains."""
+    """Draw upholstery, blankets or curtains."""
     base = neutral(rng) if rng.random() < 0.35 else muted(rng)
     second, third = shade_of(base, rng.uniform(0.55, 0.9)), any_colour(rng)
     pattern = rng.choice(
@@ -171,7 +173,7 @@ def cloth(rng: Random) -> Material:
 
 
 def picture(rng: Random) -> Material:
-    """Paintings, photographs, posters, printed sheets."""
+    """Draw a painting, photograph, poster or printed sheet."""
     pattern = rng.choice(
         (Pattern.POSTER, Pattern.POSTER, Pattern.LANDSCAPE, Pattern.LANDSCAPE, Pattern.PORTRAIT, Pattern.PAGE)
     )
@@ -188,7 +190,7 @@ def picture(rng: Random) -> Material:
 
 
 def paper(rng: Random) -> Material:
-    """A page of print."""
+    """Draw a page of print."""
     base = hsv_to_rgb(0.12, rng.uniform(0.0, 0.15), rng.uniform(0.8, 0.97))
     ink = (0.08, 0.08, 0.1) if rng.random() < 0.8 else vivid(rng)
     scale = rng.choice((0.005, 0.008, 0.012, 0.03))
@@ -196,7 +198,7 @@ def paper(rng: Random) -> Material:
 
 
 def packet(rng: Random) -> Material:
-    """Covers, cartons, tins: labelled, printed or plain."""
+    """Draw a cover, carton or tin: labelled, printed or plain."""
     base = any_colour(rng)
     gloss = rng.uniform(0.0, 0.4)
     kind = rng.random()
@@ -212,7 +214,7 @@ def packet(rng: Random) -> Material:
 
 
 def ceramic(rng: Random) -> Material:
-    """Glazed: plain, banded, dotted or speckled."""
+    """Draw a glaze: plain, banded, dotted or speckled."""
     base = neutral(rng) if rng.random() < 0.5 else any_colour(rng)
     pattern = rng.choice((Pattern.PLAIN, Pattern.PLAIN, Pattern.STRIPES, Pattern.DOTS, Pattern.SPECKLE, Pattern.MARBLE))
     scale = rng.uniform(0.012, 0.04)
@@ -223,14 +225,14 @@ def ceramic(rng: Random) -> Material:
 
 
 def foliage(rng: Random) -> Material:
-    """Leaves: mostly green."""
+    """Draw leaves: mostly green."""
     hue = rng.uniform(0.2, 0.42) if rng.random() < 0.85 else rng.uniform(0.0, 0.12)
     base = hsv_to_rgb(hue, rng.uniform(0.35, 0.8), rng.uniform(0.25, 0.65))
     return Material(base, shade_of(base, 0.7), pattern=Pattern.MOTTLED, scale=0.05, gloss=0.1, salt=_salt(rng))
 
 
 def card(rng: Random) -> Material:
-    """Brown cardboard."""
+    """Draw brown cardboard."""
     base = hsv_to_rgb(rng.uniform(0.07, 0.1), rng.uniform(0.3, 0.5), rng.uniform(0.5, 0.8))
     return Material(
         base,
@@ -244,7 +246,7 @@ def card(rng: Random) -> Material:
 
 
 def fruit(rng: Random) -> Material:
-    """Apples, oranges, lemons, plums."""
+    """Draw an apple, orange, lemon or plum."""
     base = hsv_to_rgb(rng.choice((0.0, 0.03, 0.08, 0.14, 0.25, 0.9)), rng.uniform(0.6, 0.95), rng.uniform(0.4, 0.95))
     return Material(
         base,
@@ -257,13 +259,13 @@ def fruit(rng: Random) -> Material:
     )
 
 
-def small_thing(rng: Random) -> Material:
-    """Any finish for an ornament."""
+def ornament(rng: Random) -> Material:
+    """Draw any finish for an ornament."""
     return rng.choice((plastic, ceramic, painted, timber, metal, packet, stone))(rng)
 
 
 def carpet(rng: Random) -> Material:
-    """A rug: bordered, or cloth."""
+    """Draw a rug: bordered, or cloth."""
     if rng.random() < 0.4:
         return cloth(rng)
     colours = (any_colour(rng), any_colour(rng), any_colour(rng))

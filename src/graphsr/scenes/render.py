@@ -6,27 +6,29 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from graphsr.scenes.camera import Stage
+from graphsr.scenes.camera import Projection
 from graphsr.scenes.jit import called, fingerprint, inlined, kernel
-from graphsr.scenes.lighting import FIRST, find_casters, find_crowd
+from graphsr.scenes.lighting import FIRST, find_casters, find_occluders
 from graphsr.scenes.noise import interleaved
 from graphsr.scenes.shading import shade
 from graphsr.scenes.tables import DOWN, EYE, FORWARD, RIGHT, Ends, Indices, Table
-from graphsr.scenes.visibility import look, look_again
+from graphsr.scenes.visibility import find_surface_in_pixel, find_surfaces
 
 TILE = 16
 """Pixels; small enough that few shapes can shade a tile, large enough to find them once for many pixels."""
 
 
-def render(stage: Stage, height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Linear light (H, W, 3) averaged over each pixel, and z-depth (H, W) at each pixel's centre."""
-    return _cast_rays(stage.world, stage.ends, stage.rays, stage.bounds, stage.focal, height, width)
+def render(projection: Projection, height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return linear light (H, W, 3) averaged over each pixel, and z-depth (H, W) at each pixel's centre."""
+    p = projection
+    return _cast_rays(p.world, p.ends, p.rays, p.bounds, p.focal, height, width)
 
 
 @called
 def _cast_tiles(
     world: Table, ends: Ends, rays: Table, bounds: Indices, focal: float, height: int, width: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Cast the rays of an image tile by tile; return what `render` does."""
     image = np.empty((height, width, 3), np.float32)
     exact = np.empty((height, width), np.float32)
     # A margin of one pixel around the tile shows where its border pixels are mixed.
@@ -42,13 +44,13 @@ def _cast_tiles(
             rows, columns = min(TILE, height - top), min(TILE, width - left)
             x0, y0 = (left + 0.5 - 0.5 * width) * pixel, (top + 0.5 - 0.5 * height) * pixel
             window = (top - 1, top + rows + 1, left - 1, left + columns + 1)
-            look(world, ends, rays, bounds, window, (x0 - pixel, y0 - pixel), pixel, depth, seen)
+            find_surfaces(world, ends, rays, bounds, window, (x0 - pixel, y0 - pixel), pixel, depth, seen)
             split = _split_depth(depth, rows, columns)
             for layer in range(2):
                 ball = _ball_around(world, pixel, x0, y0, rows, columns, depth, split, layer)
                 if ball[3] > 0.0:
                     find_casters(world, ends, ball, casters, layer * layer_rows)
-                    find_crowd(world, ends, ball, casters, (layer + 1) * layer_rows - 1)
+                    find_occluders(world, ends, ball, casters, (layer + 1) * layer_rows - 1)
             # One sample for each pixel that shows one surface, then four for all that turn out to need it.
             for samples in (1, 4):
                 for r in range(rows):
@@ -92,7 +94,7 @@ def _pixel(
     mixed: bool,
     dither: float,
 ) -> tuple[float, float, float, int]:
-    """Mean colour of one or four samples about (x, y), and the key (see shade) of the last."""
+    """Return the mean colour of one or four samples about (x, y), and the key (see shade) of the last."""
     # On the rim of the lamp; the four samples and the pixels around go round it.
     jx, jy = 0.5, dither
     shaded, red, green, blue, key = -1, 0.0, 0.0, 0.0, 0
@@ -102,7 +104,7 @@ def _pixel(
         if samples > 1:
             px += (0.5 * (sub & 1) - 0.25) * pixel
             py += (0.5 * (sub >> 1) - 0.25) * pixel
-            t, what = look_again(world, ends, rays, seen, row, column, px, py)
+            t, what = find_surface_in_pixel(world, ends, rays, seen, row, column, px, py)
         # A mixed pixel has each surface shaded once: shadows and creases matter less there.
         if not mixed or what != shaded:
             shaded = what
@@ -117,7 +119,7 @@ def _pixel(
 
 @inlined
 def _mixed(seen: Indices, row: int, column: int) -> bool:
-    """Whether another surface shows next to this pixel."""
+    """Return whether another surface shows next to this pixel."""
     what = seen[row, column]
     for r in range(row - 1, row + 2):
         for c in range(column - 1, column + 2):
@@ -128,7 +130,7 @@ def _mixed(seen: Indices, row: int, column: int) -> bool:
 
 @inlined
 def _on_border(keys: Indices, r: int, c: int, rows: int, columns: int) -> bool:
-    """Whether a face or a shadow ends next to this pixel."""
+    """Return whether a face or a shadow ends next to this pixel."""
     key = keys[r, c]
     return (
         (r > 0 and keys[r - 1, c] != key and keys[r - 1, c] >= 0)
@@ -140,7 +142,7 @@ def _on_border(keys: Indices, r: int, c: int, rows: int, columns: int) -> bool:
 
 @called
 def _split_depth(depth: Table, rows: int, columns: int) -> float:
-    """A depth between what is near and what is far in a tile; shadows of the two are looked for apart."""
+    """Return a depth between near and far of a tile; shadows of the two layers are searched separately."""
     near, far = 1e30, 0.0
     for r in range(rows + 2):
         for c in range(columns + 2):
@@ -160,7 +162,7 @@ def _ball_around(
     split: float,
     layer: int,
 ) -> tuple[float, float, float, float]:
-    """A ball around all that a tile sees before (layer 0) or beyond (1) the split; radius -1 for nothing."""
+    """Return a ball around all that a tile sees before (layer 0) or beyond (1) the split; radius -1 for nothing."""
     view = world.shape[0] - 1
     e, f, h, v = EYE, FORWARD, RIGHT, DOWN
     ax, ay, az, bx, by, bz = 1e30, 1e30, 1e30, -1e30, -1e30, -1e30
@@ -182,7 +184,9 @@ def _ball_around(
     return 0.5 * (ax + bx), 0.5 * (ay + by), 0.5 * (az + bz), radius + 1e-3
 
 
-def _with_key(sources: str) -> Callable[..., tuple[NDArray[np.float32], NDArray[np.float32]]]:
+def _compile_entry(sources: str) -> Callable[..., tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Compile the entry point; `sources` becomes a part of the key of its cache on disk."""
+
     @kernel
     def cast_rays(
         world: Table, ends: Ends, rays: Table, bounds: Indices, focal: float, height: int, width: int
@@ -193,4 +197,4 @@ def _with_key(sources: str) -> Callable[..., tuple[NDArray[np.float32], NDArray[
     return cast_rays
 
 
-_cast_rays = _with_key(fingerprint())
+_cast_rays = _compile_entry(fingerprint())

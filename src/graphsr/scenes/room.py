@@ -29,7 +29,7 @@ class Room:
 
 
 def build_room(b: Builder, width: float, depth: float, height: float) -> Room:
-    """Six planes, not always square to each other; at times a sloping roof, beams, skirting and a dado."""
+    """Add six planes, not always square to each other; at times a sloping roof, beams, skirting and a dado."""
     r = b.rng
     skew = 0.0 if r.random() < 0.6 else 0.12
     paint = palette.wall_finish(r)
@@ -47,7 +47,7 @@ def build_room(b: Builder, width: float, depth: float, height: float) -> Room:
         frame = Frame((x, y, 0.0)).yaw(facing)
         b.wall(frame, finish)
         walls.append(Wall(frame, length))
-    b.stand_before(paint)
+    b.set_backdrop(paint)
     b.wall(Frame().pitch(0.5 * pi), palette.floor_finish(r))
     ceiling = Material(palette.neutral(r) if r.random() < 0.3 else (0.9, 0.9, 0.88), grain=0.03)
     b.wall(Frame((0.0, 0.0, height)).pitch(-0.5 * pi), ceiling)
@@ -61,13 +61,14 @@ def build_room(b: Builder, width: float, depth: float, height: float) -> Room:
 
 
 def _sloping_roof(b: Builder, width: float, height: float, finish: Material) -> None:
-    """A plane from a side wall at knee or head height up to the ceiling."""
+    """Add a plane from a side wall at knee or head height up to the ceiling."""
     side = b.rng.choice((-1, 1))
     frame = Frame((side * 0.5 * width, 0.0, b.rng.uniform(0.9, 0.7 * height))).yaw(side * 0.5 * pi)
     b.wall(frame.pitch(-b.rng.uniform(0.5, 1.0)), finish)
 
 
 def _skirting(b: Builder, walls: list[Wall]) -> None:
+    """Add a skirting board along some walls."""
     trim = palette.painted(b.rng)
     high = b.rng.uniform(0.06, 0.14)
     for wall in walls:
@@ -75,7 +76,7 @@ def _skirting(b: Builder, walls: list[Wall]) -> None:
 
 
 def light_room(b: Builder, room: Room) -> None:
-    """Ambient light, one or two lamps, and at times the sun through a window beside or behind the viewer."""
+    """Add ambient light, one or two lamps, and at times the sun through a window beside or behind the viewer."""
     r = b.rng
     mood = r.random()
     fill = r.uniform(0.25, 0.7)

@@ -17,7 +17,7 @@ _WHITE = 3.0
 
 @dataclass(frozen=True)
 class Sensor:
-    """One camera's habits. Noise in parts of full scale: `shot` grows with the root of light, `read` not."""
+    """The properties of one camera. Noise in parts of full scale: `shot` grows with the root of light, `read` not."""
 
     exposure: float
     balance: tuple[float, float, float]
@@ -30,7 +30,7 @@ class Sensor:
 
     @staticmethod
     def draw(rng: Random) -> "Sensor":
-        """A plausible camera."""
+        """Draw a plausible camera."""
         warmth = rng.uniform(-0.12, 0.12)
         return Sensor(
             exposure=rng.uniform(0.75, 1.3),
@@ -45,7 +45,7 @@ class Sensor:
 
 
 def develop(image: NDArray[np.float32], sensor: Sensor) -> NDArray[np.uint8]:
-    """(H, W, 3) linear light to sRGB-like uint8, metered for the middle of the histogram."""
+    """Convert linear light (H, W, 3) to sRGB-like uint8, metered for the middle of the histogram."""
     grey = image[::4, ::4].mean(axis=2)
     # Between mean and median: a bright window may not black out the room, nor a dark room burn the rest.
     meter = 0.5 * float(grey.mean()) + 0.5 * float(np.median(grey))
@@ -56,7 +56,7 @@ def develop(image: NDArray[np.float32], sensor: Sensor) -> NDArray[np.uint8]:
 
 
 def _tone_curve(contrast: float) -> Table:
-    """Display value (0 to 255) by light in [0, _WHITE]: a shoulder, power 1/2.2, an S of `contrast`."""
+    """Return the display value (0 to 255) by light in [0, _WHITE]: a shoulder, power 1/2.2, an S of `contrast`."""
     light = np.linspace(0.0, _WHITE, _LEVELS)
     shouldered = np.where(light < 0.6, light, 0.6 + 0.4 * np.tanh((light - 0.6) / 0.4))
     value = shouldered ** (1.0 / 2.2)
@@ -102,7 +102,7 @@ def _expose(
 
 @inlined
 def _normal(number: int) -> float:
-    """About normal, by number: four 16-bit parts of a hash (Steele's SplitMix64), centred and scaled."""
+    """Return a nearly normal number by index: four 16-bit parts of a hash (SplitMix64), centred and scaled."""
     # The masks make the shifts of signed numbers logical ones.
     h = number * -7046029254386353131
     h = (h ^ ((h >> 30) & 0x3FFFFFFFF)) * -4658895280553007687

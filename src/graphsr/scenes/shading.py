@@ -43,7 +43,7 @@ def _light(
     gloss: float,
     shine: float,
 ) -> tuple[float, float, float, float, float, float, int]:
-    """Diffuse and specular light (RGB each) from p along d, and as bits which lamps it comes from."""
+    """Return diffuse and specular light (RGB each) from p along d, and as bits which lamps it comes from."""
     px, py, pz = p
     nx, ny, nz = n
     dr, dg, db, sr, sg, sb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -107,9 +107,9 @@ def shade(
     pixel: float,
     jitter: tuple[float, float],
 ) -> tuple[float, float, float, int]:
-    """Linear RGB of surface `what` at depth t of ray (x, y), and a key that tells lit faces from others.
+    """Return the linear RGB of surface `what` at depth t of ray (x, y), and a key that tells lit faces from others.
 
-    The casters of the lights start at `row`, the crowd follows; pixel is the width of a pixel at depth 1.
+    The casters of the lights start at `row`, the occluders follow; pixel is the width of a pixel at depth 1.
     """
     view = world.shape[0] - 1
     dx = world[view, FORWARD] + x * world[view, RIGHT] + y * world[view, DOWN]
@@ -126,10 +126,10 @@ def shade(
         nx, ny, nz, slant = -nx, -ny, -nz, -slant
     # Between the width of a slanted pixel and its length: one number has to do for both.
     cosine = max(-slant, 0.1)
-    foot = pixel * t / math.sqrt(cosine * math.sqrt(cosine))
-    ar, ag, ab = albedo(world, m, u, v, hu, hv, foot)
-    crowd = row + ends.lights - ends.walls
-    share = openness(world, ends.shapes, casters, crowd, what, px, py, pz, nx, ny, nz)
+    footprint = pixel * t / math.sqrt(cosine * math.sqrt(cosine))
+    ar, ag, ab = albedo(world, m, u, v, hu, hv, footprint)
+    occluders = row + ends.lights - ends.walls
+    share = openness(world, ends.shapes, casters, occluders, what, px, py, pz, nx, ny, nz)
     # Only convex solids cannot shade themselves where they face the light.
     own = what if kind <= FRUSTUM else -1
     start = (px + 1e-4 * nx, py + 1e-4 * ny, pz + 1e-4 * nz)

@@ -36,7 +36,7 @@ def hit(
     dz: float,
     near: float,
 ) -> float:
-    """Smallest t > near at which o + t d (unit coordinates) meets the solid, or MISS."""
+    """Return the smallest t > near at which o + t d (unit coordinates) meets the solid, or MISS."""
     if kind == BOX:
         return _hit_box(ox, oy, oz, dx, dy, dz, near)
     if kind in (BALL, BOWL):
@@ -133,7 +133,7 @@ def _hit_frustum(
 
 @inlined
 def to_unit(world: Table, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A world vector (not a point) in the unit coordinates of shape i."""
+    """Return a world vector (not a point) in the unit coordinates of shape i."""
     m = TO_UNIT
     return (
         world[i, m] * x + world[i, m + 1] * y + world[i, m + 2] * z,
@@ -146,7 +146,7 @@ def to_unit(world: Table, i: int, x: float, y: float, z: float) -> tuple[float, 
 def surface(
     world: Table, i: int, px: float, py: float, pz: float
 ) -> tuple[float, float, float, float, float, float, float]:
-    """Normal (3), texture coordinates (2) and half extents of the face (2), in metres, at p on surface i."""
+    """Return the normal (3), texture coordinates (2) and half extents of the face (2), in metres, at p on surface i."""
     kind = int(world[i, KIND])
     if kind == WALL:
         qx, qy, qz = (
@@ -193,18 +193,18 @@ def surface(
 
 @inlined
 def clearance(world: Table, i: int, px: float, py: float, pz: float) -> float:
-    """About how far (metres, 0 behind) p is from surface i; good near it."""
+    """Return about how far (metres, 0 behind) p is from surface i; good near it."""
     kind = int(world[i, KIND])
     if kind == WALL:
         n = NORMAL
-        return max(0.0, world[i, OFFSET] - world[i, n] * px - world[i, n + 1] * py - world[i, n + 2] * pz)
+        return float(max(0.0, world[i, OFFSET] - world[i, n] * px - world[i, n + 1] * py - world[i, n + 2] * pz))
     x, y, z = to_unit(world, i, px - world[i, CENTRE], py - world[i, CENTRE + 1], pz - world[i, CENTRE + 2])
     hx, hy, hz = world[i, HALF], world[i, HALF + 1], world[i, HALF + 2]
     if kind == BOX:
         x, y, z = max(abs(x) - 1.0, 0.0) * hx, max(abs(y) - 1.0, 0.0) * hy, max(abs(z) - 1.0, 0.0) * hz
         return math.sqrt(x * x + y * y + z * z)
     if kind in (BALL, BOWL):
-        return max(math.sqrt(x * x + y * y + z * z) - 1.0, 0.0) * min(hx, hy, hz)
+        return float(max(math.sqrt(x * x + y * y + z * z) - 1.0, 0.0) * min(hx, hy, hz))
     around = max(math.sqrt(x * x + y * y) - max(1.0, world[i, TAPER]), 0.0) * hx
     along = max(abs(z) - 1.0, 0.0) * hz
     return math.sqrt(around * around + along * along)

@@ -1,4 +1,4 @@
-"""What the kernels read: one float64 table a scene, one row a thing, columns named here by kind of thing.
+"""What the kernels read: one float64 table a scene, one row an object, columns named here by kind of object.
 
 One table, not one array for each kind, because a kernel counts references to every array it hands on.
 """

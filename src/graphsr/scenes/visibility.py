@@ -12,7 +12,7 @@ from graphsr.scenes.tables import KIND, TAPER, Ends, Indices, Table
 
 
 @called
-def look(
+def find_surfaces(
     world: Table,
     ends: Ends,
     rays: Table,
@@ -58,7 +58,7 @@ def look(
 
 @inlined
 def wall_at(rays: Table, ends: Ends, x: float, y: float) -> tuple[float, int]:
-    """Inverse depth and row of the wall that ends the ray (x, y)."""
+    """Return the inverse depth and the row of the wall that ends the ray (x, y)."""
     nearest, wall = 1e-9, ends.shapes
     for k in range(ends.shapes, ends.walls):
         inverse = rays[k, INVERSE] + rays[k, INVERSE + 1] * x + rays[k, INVERSE + 2] * y
@@ -68,10 +68,10 @@ def wall_at(rays: Table, ends: Ends, x: float, y: float) -> tuple[float, int]:
 
 
 @inlined
-def look_again(
+def find_surface_in_pixel(
     world: Table, ends: Ends, rays: Table, seen: Indices, row: int, column: int, x: float, y: float
 ) -> tuple[float, int]:
-    """Depth and surface of a ray within a pixel, among what its 3 x 3 neighbourhood shows at the centres.
+    """Return depth and surface of a ray within a pixel, among what its 3 x 3 neighbourhood shows at the centres.
 
     What shows at none of them is too thin to be in the depth map, and so is kept out of the guide.
     """

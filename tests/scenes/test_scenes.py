@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from graphsr.errors import InputError
 from graphsr.scenes import Scene, scene
 from graphsr.scenes.builder import Builder, Frame
-from graphsr.scenes.camera import look_at, set_stage
+from graphsr.scenes.camera import look_at, project
 from graphsr.scenes.materials import Material
 from graphsr.scenes.render import render
 from graphsr.scenes.room import build_room
@@ -24,11 +24,11 @@ def seen_by_camera(b: Builder) -> tuple[NDArray[np.float64], NDArray[np.float32]
     """Rays with a step of 1 along the optical axis, and the depth rendered there, from EYE."""
     height, width = 36, 48
     view = look_at((0.0, 0.5, 1.2), (0.1, 3.0, 0.6), roll=0.02, focal=0.8)
-    stage = set_stage(b.world(), view, height, width)
-    x = (np.arange(width) + 0.5 - 0.5 * width) / stage.focal
-    y = (np.arange(height) + 0.5 - 0.5 * height) / stage.focal
+    projection = project(b.world(), view, height, width)
+    x = (np.arange(width) + 0.5 - 0.5 * width) / projection.focal
+    y = (np.arange(height) + 0.5 - 0.5 * height) / projection.focal
     rays = view[9:12] + x[None, :, None] * view[3:6] + y[:, None, None] * view[6:9]
-    return rays, render(stage, height, width)[1]
+    return rays, render(projection, height, width)[1]
 
 
 @pytest.fixture(scope="module")
