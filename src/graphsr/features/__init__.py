@@ -1,4 +1,4 @@
-"""Feature extractors: what a pixel's feature vector is."""
+"""Feature extractors: networks that turn guide and source into one feature vector a pixel, one a file."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
@@ -35,7 +35,16 @@ _ENCODERS: dict[str, Callable[[int], Encoder]] = {
 
 
 def names() -> list[str]:
-    """The names `build` knows."""
+    """Return the names that `build` takes.
+
+    Returns:
+        The names of all extractors, sorted.
+
+    Example:
+        >>> from graphsr import features
+        >>> "unet-lite0" in features.names()
+        True
+    """
     return sorted([*_PLAIN, *_ENCODERS])
 
 
@@ -48,12 +57,28 @@ def build(
     decoder_channels: Sequence[int] | None = None,
     sharp: bool = False,
 ) -> Extractor:
-    """An extractor by name: (B, guide_channels + 1, H, W) -> (B, out_channels, H, W), any H and W.
+    """Build an extractor by name: (B, guide_channels + 1, H, W) -> (B, out_channels, H, W), any H and W.
 
-    `colour` has no weights and returns its guide_channels + 1 inputs whatever `out_channels` says.
-    `pretrained`: True takes ImageNet weights from an installed package (Lite encoders), a path takes them
-    from a file with the original names. `decoder_channels`: widths of a U-Net's decoder from coarse to fine; `sharp`
-    lets its last block see the input.
+    Args:
+        name: One of `names()`.
+        guide_channels: Channels of the guide; the interpolated source is one more.
+        out_channels: Features a pixel. `colour` has no weights and returns its inputs whatever is said here.
+        pretrained: True takes ImageNet weights from an installed package (Lite encoders), a path takes them from a
+            file with the original names.
+        decoder_channels: Widths of a U-Net's decoder from coarse to fine.
+        sharp: Whether the last block of a U-Net's decoder also reads the input.
+
+    Returns:
+        The extractor, in training mode.
+
+    Raises:
+        InputError: If there is no such extractor, or it does not have what an argument is about.
+
+    Example:
+        >>> import torch
+        >>> from graphsr import features
+        >>> features.build("fdsr", out_channels=8)(torch.rand(1, 4, 30, 20)).shape
+        torch.Size([1, 8, 30, 20])
     """
     if guide_channels < 1 or out_channels < 1:
         raise InputError(

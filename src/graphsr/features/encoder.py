@@ -1,4 +1,4 @@
-"""What every encoder has in common: the maps it hands on and how ImageNet weights reach it."""
+"""The base of all encoders: what they return and how they load ImageNet weights."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -10,14 +10,14 @@ from graphsr.features.imagenet import check_layout, read_tensors, widen
 
 
 class Encoder(nn.Module):
-    """Maps (B, C, H, W), sides divisible by 32, to a list of maps from fine to coarse, `channels` deep."""
+    """Encode (B, C, H, W), sides divisible by 32, to a list of maps from fine to coarse with `channels` channels."""
 
     first_convolution: ClassVar[str]
-    """Key of the weight (O, C, k, k) that sees the input."""
+    """Key of the weight (O, C, k, k) of the convolution that reads the input."""
     ignored_keys: ClassVar[tuple[str, ...]]
-    """Prefixes of tensors in an ImageNet file that have no place here (the classifier)."""
+    """Prefixes of tensors in an ImageNet file that are not used here (the classifier)."""
     reach: ClassVar[int | None] = None
-    """How far around a pixel the input matters to a U-Net on this encoder, in pixels; None: all of it does."""
+    """Radius of the input that a pixel of a U-Net on this encoder depends on, in pixels; None: all of it."""
     weights: str
     """The ImageNet file this encoder expects, in words, for messages."""
 
@@ -28,7 +28,14 @@ class Encoder(nn.Module):
         self.weights = weights
 
     def load_imagenet(self, file: Path | str | None = None) -> None:
-        """Take over ImageNet weights from `file`, or from the installed weight package when there is one."""
+        """Load ImageNet weights.
+
+        Args:
+            file: A `torch.save`d state dict with the original names; None: that of the installed weight package.
+
+        Raises:
+            InputError: If there is no such file or package, or it is that of another network.
+        """
         path = self.packaged_file() if file is None else Path(file)
         state = {k: v for k, v in read_tensors(path, self.weights).items() if not k.startswith(self.ignored_keys)}
         check_layout(path, self.weights, state, self._expected_shapes())
@@ -39,14 +46,14 @@ class Encoder(nn.Module):
         self.load_state_dict(state)
 
     def packaged_file(self) -> Path:
-        """The weight file of an installed package."""
+        """Return the weight file of an installed package; encoders without one refuse."""
         raise InputError(
             f"no package carries these weights: give the path of {self.weights} as `pretrained`, or begin without "
             "by `pretrained = false`"
         )
 
     def adapt_input(self, state: dict[str, Tensor]) -> None:
-        """Change `state` in place where its network saw another input scaling than (x - mean) / std."""
+        """Change `state` in place where its network was trained on another input than (x - mean) / std."""
 
     def _expected_shapes(self) -> dict[str, tuple[int, ...]]:
         shapes = {key: tuple(tensor.shape) for key, tensor in self.state_dict().items()}

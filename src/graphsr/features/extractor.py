@@ -1,5 +1,6 @@
-"""What every feature extractor has in common."""
+"""The base of all feature extractors."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -8,8 +9,8 @@ from graphsr.errors import InputError
 from graphsr.features.padding import pad_to_multiple
 
 
-class Extractor(nn.Module):
-    """Turns guide and interpolated source into one feature vector a pixel: (B, C+1, H, W) -> (B, M, H, W).
+class Extractor(nn.Module, ABC):
+    """Turn guide and interpolated source into one feature vector a pixel: (B, C+1, H, W) -> (B, M, H, W).
 
     The last input channel is the interpolated source, the C before it are the guide (ImageNet-normalised,
     (x - mean) / std, when it is RGB). Any H and W: the input is padded to what the network's strides need and
@@ -20,7 +21,7 @@ class Extractor(nn.Module):
 
     @property
     def reach(self) -> int | None:
-        """How far around a pixel the input matters to its features, in pixels; None: all of it does."""
+        """Radius of the input that the features of a pixel depend on, in pixels; None: all of it."""
         return None
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -29,7 +30,14 @@ class Extractor(nn.Module):
         self.out_channels = out_channels
 
     def forward(self, x: Tensor) -> Tensor:
-        """Features of x: (B, C+1, H, W) -> (B, M, H, W)."""
+        """Return the features of a guide and an interpolated source.
+
+        Args:
+            x: (B, C+1, H, W), the guide's channels and then the interpolated source.
+
+        Returns:
+            (B, M, H, W).
+        """
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise InputError(
                 f"{type(self).__name__} takes (B, {self.in_channels}, H, W), {self.in_channels - 1} guide "
@@ -38,6 +46,6 @@ class Extractor(nn.Module):
         height, width = x.shape[-2:]
         return self.extract(pad_to_multiple(x, self.multiple))[..., :height, :width]
 
+    @abstractmethod
     def extract(self, x: Tensor) -> Tensor:
-        """(B, C+1, H, W) -> (B, M, H, W), H and W divisible by `multiple`."""
-        raise NotImplementedError
+        """Return the features (B, M, H, W) of x (B, C+1, H, W), H and W divisible by `multiple`."""

@@ -25,7 +25,7 @@ def _convolution(inputs: int, outputs: int, dilation: int = 1) -> nn.Conv2d:
 
 
 class MultiScaleBlock(nn.Module):
-    """Two receptive fields, mixed and added to the input: (B, C, H, W) -> (B, C, H, W)."""
+    """Mix two receptive fields and add them to the input: (B, C, H, W) -> (B, C, H, W)."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -34,11 +34,12 @@ class MultiScaleBlock(nn.Module):
         self.conv4 = nn.Conv2d(channels, channels, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.conv4(_activate(self.conv1(x)) + _activate(self.conv2(x)))
+        x = x + self.conv4(_activate(self.conv1(x)) + _activate(self.conv2(x)))
+        return x
 
 
 class OctaveConvolution(nn.Module):
-    """Convolution of a map split in a fine and a coarse part: (B, ., H, W), (B, ., H/2, W/2) -> the same."""
+    """Convolve a map that is split into a fine part (B, ., H, W) and a coarse one (B, ., H/2, W/2)."""
 
     def __init__(self, high: int, low: int) -> None:
         super().__init__()
@@ -48,12 +49,14 @@ class OctaveConvolution(nn.Module):
         self.conv_l2l = nn.Conv2d(low, LOW, 3, padding=1, bias=False) if low else None
 
     def fine(self, high: Tensor, low: Tensor | None) -> Tensor:
+        """Return the fine part (B, 24, H, W)."""
         out = self.conv_h2h(high)
         if low is not None and self.conv_l2h is not None:
             out = out + F.interpolate(self.conv_l2h(low), scale_factor=2.0, mode="nearest")
         return _activate(out)
 
     def coarse(self, high: Tensor, low: Tensor | None) -> Tensor:
+        """Return the coarse part (B, 8, H/2, W/2)."""
         out = self.conv_h2l(F.avg_pool2d(high, 2))
         if low is not None and self.conv_l2l is not None:
             out = out + self.conv_l2l(low)
@@ -61,7 +64,7 @@ class OctaveConvolution(nn.Module):
 
 
 class OctaveLayer(nn.Module):
-    """An octave convolution under the name it has in published weights."""
+    """Hold an octave convolution under the name it has in published weights."""
 
     def __init__(self, high: int, low: int) -> None:
         super().__init__()
@@ -69,7 +72,7 @@ class OctaveLayer(nn.Module):
 
 
 class FDSR(Extractor):
-    """(B, C+1, H, W) -> (B, M, H, W); all work is done at a quarter of the resolution."""
+    """Extract (B, C+1, H, W) -> (B, M, H, W) at a quarter of the resolution."""
 
     multiple = 8
 
@@ -104,16 +107,17 @@ class FDSR(Extractor):
         for block, edge in zip((self.MSB2, self.MSB3, self.MSB4), edges, strict=True):
             depth = block(torch.cat([depth, edge], dim=1))
         half = F.pixel_shuffle(self.conv_recon1(_activate(depth)), 2)
-        return self.restore(F.pixel_shuffle(self.conv_recon2(half), 2))
+        x = self.restore(F.pixel_shuffle(self.conv_recon2(half), 2))
+        return x
 
     def _high_frequencies(self, guide: Tensor) -> list[Tensor]:
-        """The fine part after each octave layer: (B, 16, H, W) -> three maps (B, 24, H, W)."""
+        """Return the fine part after each octave layer: (B, 16, H, W) -> three maps (B, 24, H, W)."""
         high, low = _activate(self.conv_rgb1(guide)), None
         maps = []
         for layer in (self.rgb_cbl2, self.rgb_cbl3, self.rgb_cbl4):
             fine = layer.conv.fine(high, low)
             maps.append(fine)
-            # The last layer's coarse part leads nowhere; its weights exist in published files only.
+            # Nothing reads the last layer's coarse part; its weights exist in published files only.
             if layer is not self.rgb_cbl4:
                 high, low = fine, layer.conv.coarse(high, low)
         return maps

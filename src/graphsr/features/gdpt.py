@@ -1,4 +1,4 @@
-"""GDPT: a dense prediction transformer that also sees the source at each feature level.
+"""GDPT: a dense prediction transformer that also reads the source at each feature level.
 
 The paper gives only that sentence and "127M" parameters. This is DPT-Hybrid (Ranftl et al. 2021) on the
 guide; at each of the four fusion levels the source, averaged to that level, passes a convolution and a
@@ -13,7 +13,7 @@ from graphsr.features.extractor import Extractor
 from graphsr.features.vit_hybrid import WIDTH, HybridViT
 
 FUSED = 256
-# Pixels of the image a side of a cell of each level, fine to coarse.
+# Pixels of the image along a side of a position of each level, fine to coarse.
 LEVEL_STRIDES = (4, 8, 16, 32)
 
 
@@ -22,7 +22,7 @@ def _enlarge(x: Tensor) -> Tensor:
 
 
 class ResidualUnit(nn.Module):
-    """(B, 256, H, W) -> (B, 256, H, W)."""
+    """Add two convolutions of the input to it: (B, 256, H, W) -> (B, 256, H, W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,11 +30,12 @@ class ResidualUnit(nn.Module):
         self.conv2 = nn.Conv2d(FUSED, FUSED, 3, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.conv2(F.relu(self.conv1(F.relu(x))))
+        x = x + self.conv2(F.relu(self.conv1(F.relu(x))))
+        return x
 
 
 class ReadOut(nn.Module):
-    """Tokens to a map, every place told of the class token: (B, 1 + HW, 768) -> (B, 768, H, W)."""
+    """Make a map of tokens, each joined with the class token: (B, 1 + HW, 768) -> (B, 768, H, W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,14 +43,15 @@ class ReadOut(nn.Module):
         self.reassemble = nn.Conv2d(WIDTH, WIDTH, 1)
 
     def forward(self, tokens: Tensor, height: int, width: int) -> Tensor:
-        places = tokens[:, 1:]
-        told = torch.cat([places, tokens[:, :1].expand_as(places)], dim=2)
-        grid = F.gelu(self.project(told)).transpose(1, 2)
-        return self.reassemble(grid.reshape(-1, WIDTH, height, width))
+        patches = tokens[:, 1:]
+        joined = torch.cat([patches, tokens[:, :1].expand_as(patches)], dim=2)
+        grid = F.gelu(self.project(joined)).transpose(1, 2)
+        tokens = self.reassemble(grid.reshape(-1, WIDTH, height, width))
+        return tokens
 
 
 class Fusion(nn.Module):
-    """One level joined to the coarser ones: maps (B, 256, H, W), source (B, 1, H, W) -> (B, 256, 2H, 2W)."""
+    """Join one level to the coarser ones: maps (B, 256, H, W), source (B, 1, H, W) -> (B, 256, 2H, 2W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,13 +63,14 @@ class Fusion(nn.Module):
         self.out = nn.Conv2d(FUSED, FUSED, 1)
 
     def forward(self, level: Tensor, source: Tensor, coarser: Tensor | None) -> Tensor:
-        x = level if coarser is None else coarser + self.level_unit(level)
-        x = x + self.source_unit(self.source_stem(source))
-        return self.out(_enlarge(self.fused_unit(x)))
+        fused = level if coarser is None else coarser + self.level_unit(level)
+        fused = fused + self.source_unit(self.source_stem(source))
+        level = self.out(_enlarge(self.fused_unit(fused)))
+        return level
 
 
 class GDPT(Extractor):
-    """(B, C+1, H, W) -> (B, M, H, W)."""
+    """Extract (B, C+1, H, W) -> (B, M, H, W)."""
 
     multiple = 32
 
@@ -90,10 +93,11 @@ class GDPT(Extractor):
         steps = zip(self._maps(guide), self.levels, self.fusions, LEVEL_STRIDES, strict=True)
         for features, convolution, fusion, stride in reversed(list(steps)):
             fused = fusion(convolution(features), F.avg_pool2d(source, stride), fused)
-        return self.head3(F.relu(self.head2(_enlarge(self.head1(fused)))))
+        x = self.head3(F.relu(self.head2(_enlarge(self.head1(fused)))))
+        return x
 
     def _maps(self, guide: Tensor) -> list[Tensor]:
-        """The guide's maps, fine to coarse: (B, C, H, W) -> (B, ., H/4, W/4) to (B, 768, H/32, W/32)."""
+        """Return the guide's maps, fine to coarse: (B, C, H, W) -> (B, ., H/4, W/4) to (B, 768, H/32, W/32)."""
         height, width = guide.shape[-2] // 16, guide.shape[-1] // 16
         quarter, eighth, *tokens = self.encoder(guide)
         third, fourth = (read(t, height, width) for read, t in zip(self.read_outs, tokens, strict=True))

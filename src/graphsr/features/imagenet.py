@@ -14,7 +14,7 @@ STD = (0.229, 0.224, 0.225)
 
 
 def widen(weight: Tensor, channels: int) -> Tensor:
-    """Filters for RGB (O, 3, k, k) -> filters for any number of channels (O, channels, k, k).
+    """Widen filters for RGB (O, 3, k, k) to filters for any number of channels (O, channels, k, k).
 
     Channel c starts as a copy of RGB channel c mod 3 (so the source, fourth of four, starts as red), and all
     are scaled by 3 / channels, which keeps the size of the response.
@@ -24,7 +24,7 @@ def widen(weight: Tensor, channels: int) -> Tensor:
 
 
 def read_tensors(path: Path, expected: str) -> dict[str, Tensor]:
-    """The tensors by name in a `torch.save`d file; never runs code from the file."""
+    """Read the tensors by name of a `torch.save`d file; never runs code from it. `expected` is for messages."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
@@ -43,7 +43,7 @@ def check_layout(path: Path, expected: str, state: Mapping[str, Tensor], shapes:
     missing = [key for key in required if key not in state]
     foreign = [key for key in state if key not in shapes]
     reshaped = [key for key in required if key in state and tuple(state[key].shape) != shapes[key]]
-    complaints = [
+    differences = [
         f"{len(keys)} {what}, for example {keys[0]}"
         for keys, what in (
             (missing, "tensors missing"),
@@ -52,5 +52,5 @@ def check_layout(path: Path, expected: str, state: Mapping[str, Tensor], shapes:
         )
         if keys
     ]
-    if complaints:
-        raise InputError(f"{path}: is not {expected}: {'; '.join(complaints)}")
+    if differences:
+        raise InputError(f"{path}: is not {expected}: {'; '.join(differences)}")

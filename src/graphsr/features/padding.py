@@ -15,21 +15,21 @@ def pad_to_multiple(x: Tensor, multiple: int) -> Tensor:
 
 
 def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
-    """Pixels (before, after) with which `size` becomes ceil(size / stride), as TensorFlow's 'same' has it."""
+    """Return the padding (before, after) that makes `size` ceil(size / stride), as TensorFlow's 'same' has it."""
     outputs = -(-size // stride)
     total = max((outputs - 1) * stride + kernel - size, 0)
     return total // 2, total - total // 2
 
 
 def pad_same(x: Tensor, kernel: int, stride: int, value: float = 0.0) -> Tensor:
-    """TensorFlow's 'same' padding of x (B, C, H, W) for a square kernel."""
+    """Pad x (B, C, H, W) for a square kernel as TensorFlow's 'same' does."""
     top, bottom = same_padding(x.shape[-2], kernel, stride)
     left, right = same_padding(x.shape[-1], kernel, stride)
     return F.pad(x, (left, right, top, bottom), value=value) if top or bottom or left or right else x
 
 
 class SameConv2d(nn.Conv2d):
-    """Convolution with TensorFlow's 'same' padding, no bias: (B, C, H, W) -> (B, M, ceil(H/s), ceil(W/s))."""
+    """Convolve with TensorFlow's 'same' padding and no bias: (B, C, H, W) -> (B, M, ceil(H/s), ceil(W/s))."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> None:
         super().__init__(inputs, outputs, kernel, stride, groups=groups, bias=False)

@@ -14,7 +14,7 @@ def _shortcut(inputs: int, outputs: int, stride: int) -> nn.Module | None:
 
 
 class BasicBlock(nn.Module):
-    """Two 3x3 convolutions and a shortcut: (B, C, H, W) -> (B, width, H/stride, W/stride)."""
+    """Apply two 3x3 convolutions and a shortcut: (B, C, H, W) -> (B, width, H/stride, W/stride)."""
 
     expansion = 1
 
@@ -33,7 +33,7 @@ class BasicBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1x1, 3x3, 1x1 and a shortcut: (B, C, H, W) -> (B, 4 width, H/stride, W/stride)."""
+    """Apply convolutions of 1x1, 3x3 and 1x1 and a shortcut: (B, C, H, W) -> (B, 4 width, H/stride, W/stride)."""
 
     expansion = 4
 
@@ -56,7 +56,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(Encoder):
-    """(B, C, H, W) -> maps at H/2 (stem), H/4, H/8, H/16, H/32."""
+    """Encode (B, C, H, W) to maps at H/2 (stem), H/4, H/8, H/16 and H/32."""
 
     first_convolution = "conv1.weight"
     ignored_keys = ("fc.",)
@@ -101,8 +101,10 @@ def _layer(
 
 
 def resnet18(in_channels: int) -> ResNet:
+    """Build ResNet-18 for `in_channels` input channels."""
     return ResNet(in_channels, BasicBlock, (2, 2, 2, 2), "torchvision's ResNet-18 V1 (resnet18-5c106cde.pth)")
 
 
 def resnet50(in_channels: int) -> ResNet:
+    """Build ResNet-50 for `in_channels` input channels."""
     return ResNet(in_channels, Bottleneck, (3, 4, 6, 3), "torchvision's ResNet-50 V1 (resnet50-19c8e357.pth)")

@@ -21,7 +21,7 @@ def _convolution(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class DecoderBlock(nn.Module):
-    """Doubles the side and mixes in the encoder's map: (B, C, H, W), (B, S, 2H, 2W) -> (B, M, 2H, 2W)."""
+    """Double the sides and mix in the encoder's map: (B, C, H, W), (B, S, 2H, 2W) -> (B, M, 2H, 2W)."""
 
     def __init__(self, inputs: int, skip: int, outputs: int) -> None:
         super().__init__()
@@ -32,11 +32,12 @@ class DecoderBlock(nn.Module):
         x = F.interpolate(x, scale_factor=2.0, mode="nearest")
         if skip is not None:
             x = torch.cat([x, skip], dim=1)
-        return self.conv2(self.conv1(x))
+        x = self.conv2(self.conv1(x))
+        return x
 
 
 class Decoder(nn.Module):
-    """Five blocks from H/32 to H; the last has no map of the encoder to mix in, but may get the network's input."""
+    """Decode by five blocks from H/32 to H; the last has no map of the encoder, but may get the network's input."""
 
     def __init__(self, encoder_channels: tuple[int, ...], channels: tuple[int, ...], last_skip: int = 0) -> None:
         super().__init__()
@@ -54,10 +55,10 @@ class Decoder(nn.Module):
 
 
 class UNet(Extractor):
-    """Encoder, decoder and a 3x3 head: (B, C+1, H, W) -> (B, M, H, W).
+    """Extract by an encoder, a decoder and a 3x3 head: (B, C+1, H, W) -> (B, M, H, W).
 
-    The published decoder sees nothing finer than the encoder's first map, at half resolution. With `sharp` its last
-    block sees the input too, and with it every edge where it is.
+    The published decoder reads nothing finer than the encoder's first map, at half resolution. With `sharp` its last
+    block reads the input too, which has every edge at its exact place.
     """
 
     multiple = 32
@@ -89,4 +90,5 @@ class UNet(Extractor):
         return self.encoder.reach
 
     def extract(self, x: Tensor) -> Tensor:
-        return self.segmentation_head(self.decoder(self.encoder(x), x if self.sharp else None))
+        x = self.segmentation_head(self.decoder(self.encoder(x), x if self.sharp else None))
+        return x

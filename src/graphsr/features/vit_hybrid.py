@@ -16,7 +16,7 @@ GRID = 24
 
 
 class StandardisedConv2d(SameConv2d):
-    """'Same' convolution whose filters are brought to mean 0 and variance 1 before use."""
+    """Convolve with 'same' padding and filters that are brought to mean 0 and variance 1 before use."""
 
     def forward(self, x: Tensor) -> Tensor:
         variance, mean = torch.var_mean(self.weight, dim=(1, 2, 3), keepdim=True, correction=0)
@@ -28,7 +28,7 @@ def _norm(channels: int) -> nn.GroupNorm:
 
 
 class ConvolutionNorm(nn.Module):
-    """Convolution and group normalisation: (B, C, H, W) -> (B, M, H/stride, W/stride)."""
+    """Convolve and normalise by groups: (B, C, H, W) -> (B, M, H/stride, W/stride)."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int) -> None:
         super().__init__()
@@ -36,11 +36,12 @@ class ConvolutionNorm(nn.Module):
         self.norm = _norm(outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.norm(self.conv(x))
+        x = self.norm(self.conv(x))
+        return x
 
 
 class Bottleneck(nn.Module):
-    """1x1, 3x3, 1x1 and a shortcut: (B, C, H, W) -> (B, M, H/stride, W/stride)."""
+    """Apply convolutions of 1x1, 3x3 and 1x1 and a shortcut: (B, C, H, W) -> (B, M, H/stride, W/stride)."""
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
@@ -61,7 +62,7 @@ class Bottleneck(nn.Module):
 
 
 class Stage(nn.Module):
-    """A run of bottlenecks of one width; only the first has the stride."""
+    """Apply a run of bottlenecks of one width; only the first has the stride."""
 
     def __init__(self, inputs: int, outputs: int, repeats: int, stride: int) -> None:
         super().__init__()
@@ -69,11 +70,12 @@ class Stage(nn.Module):
         self.blocks = nn.Sequential(first, *(Bottleneck(outputs, outputs, 1) for _ in range(repeats - 1)))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.blocks(x)
+        x = self.blocks(x)
+        return x
 
 
 class ResNetStages(nn.Module):
-    """(B, C, H, W) -> maps at H/4, H/8, H/16."""
+    """Encode (B, C, H, W) to maps at H/4, H/8 and H/16."""
 
     def __init__(self, in_channels: int) -> None:
         super().__init__()
@@ -91,7 +93,7 @@ class ResNetStages(nn.Module):
 
 
 class PatchEmbedding(nn.Module):
-    """The convolutional part and the 1x1 convolution that makes tokens of its last map."""
+    """Hold the convolutional part and the 1x1 convolution that makes tokens of its last map."""
 
     def __init__(self, in_channels: int) -> None:
         super().__init__()
@@ -100,7 +102,7 @@ class PatchEmbedding(nn.Module):
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention: (B, N, 768) -> (B, N, 768)."""
+    """Apply multi-head self-attention: (B, N, 768) -> (B, N, 768)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,11 +114,12 @@ class Attention(nn.Module):
         qkv = self.qkv(x).view(batch, tokens, 3, HEADS, WIDTH // HEADS)
         query, key, value = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         mixed = F.scaled_dot_product_attention(query, key, value)
-        return self.proj(mixed.transpose(1, 2).reshape(batch, tokens, WIDTH))
+        x = self.proj(mixed.transpose(1, 2).reshape(batch, tokens, WIDTH))
+        return x
 
 
 class MultiLayerPerceptron(nn.Module):
-    """(B, N, 768) -> (B, N, 768)."""
+    """Apply two linear layers to every token: (B, N, 768) -> (B, N, 768)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,11 +127,12 @@ class MultiLayerPerceptron(nn.Module):
         self.fc2 = nn.Linear(4 * WIDTH, WIDTH)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.fc2(F.gelu(self.fc1(x)))
+        x = self.fc2(F.gelu(self.fc1(x)))
+        return x
 
 
 class TransformerBlock(nn.Module):
-    """(B, N, 768) -> (B, N, 768)."""
+    """Apply attention and a perceptron, each added to its input: (B, N, 768) -> (B, N, 768)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,14 +143,15 @@ class TransformerBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attn(self.norm1(x))
-        return x + self.mlp(self.norm2(x))
+        x = x + self.mlp(self.norm2(x))
+        return x
 
 
 class HybridViT(Encoder):
-    """(B, C, H, W) -> maps (B, 256, H/4, W/4), (B, 512, H/8, W/8) and twice tokens (B, 1 + HW/256, 768).
+    """Encode (B, C, H, W) to maps (B, 256, H/4, W/4), (B, 512, H/8, W/8) and twice tokens (B, 1 + HW/256, 768).
 
     The first token is the class token, the others are the grid at H/16 row by row. Weights were trained on
-    (v - 0.5) / 0.5 and see (v - mean) / std: the change of scale, 2.2 for every channel, is undone by the
+    (v - 0.5) / 0.5 and get (v - mean) / std: the change of scale, 2.2 for every channel, is undone by the
     group normalisation behind the first convolution, and what remains is a slight change of colour.
     """
 
@@ -182,7 +187,7 @@ class HybridViT(Encoder):
         return maps
 
     def _position(self, height: int, width: int) -> Tensor:
-        """The position embedding resized to the token grid: (1, 1 + height width, 768)."""
+        """Return the position embedding resized to the token grid: (1, 1 + height width, 768)."""
         grid = self.pos_embed[:, 1:].transpose(1, 2).reshape(1, WIDTH, GRID, GRID)
         grid = F.interpolate(grid, (height, width), mode="bilinear", align_corners=False)
         return torch.cat([self.pos_embed[:, :1], grid.flatten(2).transpose(1, 2)], dim=1)
