@@ -31,9 +31,10 @@ def build(kind: type[T], content: Any, where: str) -> T:
     for key in content:
         if key not in known:
             raise InputError(f"{where}: unknown key {key!r}; {suggestion(key, known)}")
+    values = {key: _value(hints[key], value, f"{where}: {key}") for key, value in content.items()}
     try:
-        return kind(**{key: _value(hints[key], value, f"{where}: {key}") for key, value in content.items()})
-    except TypeError as error:
+        return kind(**values)
+    except (TypeError, InputError) as error:  # a dataclass checks itself what else its values have to be
         raise InputError(f"{where}: {error}") from error
 
 

@@ -98,6 +98,20 @@ def write_nyuv2_frames(root: Path) -> None:
     (root / "split.json").write_text(json.dumps({"train": [12, 7], "val": [11], "test": [11]}))
 
 
+def write_precise_nyuv2_frames(root: Path) -> None:
+    """Write the frames of which two have depth in millimetres."""
+    write_nyuv2_frames(root)
+    for frame in (7, 11):
+        write(root / "depth16" / f"{frame}.png", depth_mm(frame) + 1)
+
+
+def write_stored(root: Path) -> None:
+    """Write a public set as a folder of pairs in 16 bits."""
+    for name in ("alley_1_0001", "ambush_2_0001", "cave_2_0001", "cave_4_0001"):
+        write(root / "guides" / f"{name}.jpg", picture())
+        write(root / "targets" / f"{name}.png", depth_mm(1))
+
+
 def write_hci(root: Path) -> None:
     for scene in ("antinous", "cotton", "dishes", "dots"):
         write(root / scene / "color.png", picture())
@@ -119,6 +133,11 @@ class Layout:
     unit: str
     size: tuple[int, int] = SIZE
 
+    @property
+    def split(self) -> str:
+        """Return the first split that there is."""
+        return next(iter(self.lengths))
+
 
 LAYOUTS = {
     "middlebury": Layout("middlebury", write_middlebury, {"train": 6, "val": 6, "test": 6}, "mm"),
@@ -128,8 +147,16 @@ LAYOUTS = {
     "folder, split": Layout("folder", write_split_folder, {"train": 3, "val": 2, "test": 1}, ""),
     "nyuv2": Layout("nyuv2", write_nyuv2, {"train": 3, "val": 1, "test": 2}, "m"),
     "nyuv2-frames": Layout("nyuv2-frames", write_nyuv2_frames, {"train": 2, "val": 1, "test": 1}, "m"),
+    "nyuv2-precise": Layout("nyuv2-precise", write_precise_nyuv2_frames, {"train": 1, "val": 1, "test": 1}, "m"),
     "hci": Layout("hci", write_hci, {"train": 2, "val": 1}, "px"),
     "middlebury-views": Layout("middlebury-views", write_middlebury_views, {"train": 5, "val": 1}, "px"),
+    "flyingthings": Layout("flyingthings", write_stored, {"val": 4, "test": 4}, "px"),
+    "gso": Layout("gso", write_stored, {"train": 3, "val": 1, "test": 4}, "m"),
+    "middlebury2014": Layout("middlebury2014", write_stored, {"val": 4, "test": 4}, "mm"),
+    "replica": Layout("replica", write_stored, {"val": 4, "test": 4}, "mm"),
+    "sintel": Layout("sintel", write_stored, {"train": 2, "val": 2, "test": 4}, "px"),
+    "tartanair": Layout("tartanair", write_stored, {"train": 4, "test": 4}, "m"),
+    "taskonomy": Layout("taskonomy", write_stored, {"val": 4, "test": 4}, "m"),
     "synthetic": Layout("synthetic", lambda _: None, {"train": 1_000_000, "val": 100}, "m", (256, 256)),
 }
 every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

@@ -23,6 +23,7 @@ from tests.data.layouts_on_disk import (
     write_nyuv2,
     write_nyuv2_frames,
     write_packed_diml,
+    write_precise_nyuv2_frames,
 )
 
 
@@ -134,6 +135,18 @@ class TestNYUv2:
         assert pair.name == "nyuv2/12"
         assert pair.step == 9.9955 / 255
         np.testing.assert_allclose(pair.target, (DISPARITY + 0.5) * 9.9955 / 255, rtol=1e-6)
+
+    def test_depth_in_millimetres_is_taken_where_it_is_there(self, tmp_path: Path) -> None:
+        write_precise_nyuv2_frames(tmp_path)
+        pairs = {pair.name: pair for pair in open_pairs("nyuv2-frames", tmp_path, "train")}
+        assert pairs["nyuv2/12"].step > 0
+        assert pairs["nyuv2/7"].step == 0
+        np.testing.assert_allclose(pairs["nyuv2/7"].target, (depth_mm(7) + 1) / 1000, rtol=1e-6)
+        assert [pair.name for pair in open_pairs("nyuv2-precise", tmp_path, "train")] == ["nyuv2/7"]
+
+    def test_precise_frames_that_are_not_there_are_said(self, tmp_path: Path) -> None:
+        write_nyuv2_frames(tmp_path)
+        assert complaint("nyuv2-precise", tmp_path).startswith(f"{tmp_path / 'depth16'}: no frames of split 'train'")
 
     def test_a_frame_without_its_picture_is_named(self, tmp_path: Path) -> None:
         write_nyuv2_frames(tmp_path)

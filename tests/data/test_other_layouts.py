@@ -14,11 +14,14 @@ from tests.data.layouts_on_disk import (
     SIZE,
     UNKNOWN,
     complaint,
+    depth_mm,
     picture,
     write,
     write_folder,
     write_hci,
     write_middlebury_views,
+    write_split_folder,
+    write_stored,
 )
 
 
@@ -53,18 +56,10 @@ class TestFolder:
             np.testing.assert_array_equal(pair.guide, as_bytes)
         np.testing.assert_array_equal(grey.guide, np.repeat(as_bytes[..., :1], 3, 2))
 
-    @pytest.mark.parametrize(
-        ("guide", "reason"),
-        [
-            (np.full(SIZE, 7.0), "from 0 to 1"),
-            (np.full(SIZE, np.nan), "from 0 to 1"),
-            (np.zeros((*SIZE, 2), np.uint8), "has 2 channels"),
-        ],
-    )
-    def test_a_guide_that_is_no_picture_is_refused(self, tmp_path: Path, guide: np.ndarray, reason: str) -> None:
-        write(tmp_path / "guides" / "a.npy", guide)
+    def test_a_guide_that_is_not_finite_is_refused(self, tmp_path: Path) -> None:
+        write(tmp_path / "guides" / "a.npy", np.full(SIZE, np.nan))
         write(tmp_path / "targets" / "a.png", DISPARITY)
-        with pytest.raises(InputError, match=reason):
+        with pytest.raises(InputError, match=r"a\.npy: holds values that are not finite"):
             open_pairs("folder", tmp_path, "test")[0]
 
     def test_a_colour_target_is_refused_and_a_grey_one_stored_as_colour_is_not(self, tmp_path: Path) -> None:
@@ -94,15 +89,83 @@ class TestFolder:
         write(tmp_path / "guides" / "03.jpg", picture())
         assert "03.png: there is also 03.jpg" in complaint("folder", tmp_path)
 
-    def test_a_split_without_pairs_is_refused(self, tmp_path: Path) -> None:
+    def test_one_pair_is_for_training_and_for_validation_and_says_so(self, tmp_path: Path) -> None:
         write_folder(tmp_path, 1)
-        assert "no pairs of split 'train'" in complaint("folder", tmp_path)
+        assert [len(open_pairs("folder", tmp_path, split)) for split in ("train", "val", "test")] == [1, 1, 1]
+        assert open_pairs("folder", tmp_path, "train").notes == ()
+        (note,) = open_pairs("folder", tmp_path, "val").notes
+        assert note == f"{tmp_path}: there is one pair, so it is used for training and for validation"
+
+    def test_patterns_say_what_is_for_validation(self, tmp_path: Path) -> None:
+        write_folder(tmp_path)
+        names = {
+            split: [pair.name[-2:] for pair in open_pairs("folder", tmp_path, split, validation=("1?", "03"))]
+            for split in ("train", "val")
+        }
+        assert names == {"train": ["00", "01", "02", "04", "05", "06", "07", "08", "09"], "val": ["03", "10", "11"]}
+
+    def test_without_a_pattern_nothing_is_for_validation(self, tmp_path: Path) -> None:
+        write_folder(tmp_path)
+        assert len(open_pairs("folder", tmp_path, "train", validation=())) == 12
+        with pytest.raises(InputError, match=r"no pairs of split 'val'$"):
+            open_pairs("folder", tmp_path, "val", validation=())
+
+    def test_patterns_beside_folders_for_the_splits_are_refused(self, tmp_path: Path) -> None:
+        write_split_folder(tmp_path)
+        with pytest.raises(InputError, match="has folders for the splits"):
+            open_pairs("folder", tmp_path, "val", validation=("a*",))
+
+    def test_what_is_missing_can_be_said(self, tmp_path: Path) -> None:
+        write(tmp_path / "guides" / "a.png", picture())
+        write(tmp_path / "targets" / "a.png", DISPARITY)
+        pair = open_pairs("folder", tmp_path, "test", missing=0)[0]
+        np.testing.assert_array_equal(pair.target, np.where(UNKNOWN, np.nan, DISPARITY))
+        assert pair.notes == ()
+
+    def test_zeros_that_look_like_holes_are_noted(self, tmp_path: Path) -> None:
+        depth = np.where(UNKNOWN, 0, 5000 + DISPARITY.astype(np.uint16)).astype(np.uint16)
+        write(tmp_path / "guides" / "a.png", picture())
+        write(tmp_path / "targets" / "a.png", depth)
+        (note,) = open_pairs("folder", tmp_path, "test")[0].notes
+        assert note.endswith("a.png: 2.1% of the values are 0; if 0 means no measurement, say missing 0")
+        assert open_pairs("folder", tmp_path, "test", missing=0)[0].notes == ()
+
+    def test_sources_of_a_sensor_are_read_beside_the_targets(self, tmp_path: Path) -> None:
+        write_folder(tmp_path, 2)
+        for name in ("00", "01"):
+            write(tmp_path / "sources" / f"{name}.png", np.array([[0, 2, 3]], np.uint16))
+        pair = open_pairs("folder", tmp_path, "test", missing=0)[1]
+        assert pair.source is not None
+        np.testing.assert_array_equal(pair.source, [[np.nan, 2, 3]])
+        (tmp_path / "sources" / "01.png").unlink()
+        with pytest.raises(InputError, match=r"no source of the same name for .*01\.npy"):
+            open_pairs("folder", tmp_path, "test")
 
     def test_sizes_that_disagree_are_told(self, tmp_path: Path) -> None:
         write(tmp_path / "guides" / "a.png", picture())
         write(tmp_path / "targets" / "a.npy", np.zeros((3, 4)))
         with pytest.raises(InputError, match=r"/a: the guide is 6 x 8 pixels, but its map 3 x 4"):
             open_pairs("folder", tmp_path, "test")[0]
+
+
+class TestPublicFolders:
+    @pytest.mark.parametrize(("kind", "divisor"), [("gso", 2000), ("sintel", 64), ("taskonomy", 512), ("replica", 1)])
+    def test_values_are_divided_by_what_they_are_stored_times(self, tmp_path: Path, kind: str, divisor: int) -> None:
+        write_stored(tmp_path)
+        expected = (depth_mm(1) / divisor).astype(np.float32)
+        if kind in ("taskonomy", "replica"):
+            expected[0, 0] = np.nan
+        pair = open_pairs(kind, tmp_path, "test")[0]
+        np.testing.assert_allclose(pair.target, expected, rtol=1e-6)
+        assert pair.notes == ()
+
+    def test_scenes_left_out_of_training_are_named(self, tmp_path: Path) -> None:
+        write_stored(tmp_path)
+        names = [pair.name.split("/")[1] for pair in open_pairs("sintel", tmp_path, "val")]
+        assert names == ["alley_1_0001", "cave_4_0001"]
+        for kind in ("taskonomy", "replica", "middlebury2014", "flyingthings"):
+            assert complaint(kind, tmp_path) == f"{tmp_path}: no pairs of split 'train'"
+        assert complaint("tartanair", tmp_path, "val") == f"{tmp_path}: no pairs of split 'val'"
 
 
 class TestHCI:

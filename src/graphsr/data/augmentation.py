@@ -18,20 +18,42 @@ _MOST_TRIES = 32
 
 @dataclass(frozen=True)
 class Augmentation:
-    """What may happen to a patch, each with its probability or range; the defaults do nothing but crop."""
+    """Say what may happen to a patch; the defaults do nothing but crop.
 
-    flip: float = 0.0  # mirrored left to right
-    turn: float = 0.0  # by a quarter, so that up is left
-    rotate: float = 0.0  # at most so many degrees either way
-    half: float = 0.0  # taken from twice the area at half the resolution, where the image is large enough
-    colour: float = 0.0  # brightness, contrast, gamma and tint of the guide, at most by so much
-    grey: float = 0.0  # a guide without colour
-    guide_noise: float = 0.0  # standard deviation of noise on the guide, at most, of 1
-    least_known: float = 0.8  # a patch with a smaller known part is drawn again
+    Attributes:
+        flip: probability that it is mirrored left to right.
+        turn: probability that its axes are swapped.
+        rotate: it is rotated by up to so many degrees either way.
+        half: probability that it is taken from four times the area at half the resolution, where the image is large
+            enough.
+        colour: brightness, contrast, gamma and tint of the guide change by up to so much.
+        grey: probability of a guide without colour.
+        guide_noise: standard deviation of noise on the guide, at most, where white is 1.
+        least_known: a patch of which a smaller part is known is drawn again.
+    """
+
+    flip: float = 0.0
+    turn: float = 0.0
+    rotate: float = 0.0
+    half: float = 0.0
+    colour: float = 0.0
+    grey: float = 0.0
+    guide_noise: float = 0.0
+    least_known: float = 0.8
 
 
 def draw_patch(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
-    """A random patch of `size`, its staircase undone."""
+    """Draw a random patch of a pair, its staircase undone.
+
+    Args:
+        pair: at least as large as the patch.
+        size: (H, W) of the patch.
+        how: what may happen to it.
+        rng: where everything is drawn from.
+
+    Returns:
+        A pair of `size` whose target has no step.
+    """
     best, most = None, 0.0
     for _ in range(_MOST_TRIES):
         patch = _draw(pair, size, how, rng)
@@ -48,7 +70,7 @@ def draw_patch(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.ran
 
 
 def centre_patch(pair: Pair, size: tuple[int, int]) -> Pair:
-    """The middle of a pair, its staircase undone."""
+    """Return the middle of a pair, of `size` (H, W), its staircase undone."""
     _check(pair, size)
     top, left = (pair.size[0] - size[0]) // 2, (pair.size[1] - size[1]) // 2
     return _cut(pair, top, left, size)
@@ -95,7 +117,7 @@ def _cut(pair: Pair, top: int, left: int, size: tuple[int, int]) -> Pair:
 
 
 def rotated(pair: Pair, degrees: float) -> Pair:
-    """The pair turned about its middle on the same canvas.
+    """Return the pair turned about its middle on the same canvas, its staircase undone.
 
     A target pixel is known only where all it was interpolated from is known: blending with the fill value would leave
     false depths along the border.

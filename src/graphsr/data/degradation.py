@@ -1,94 +1,234 @@
-"""From the true map to a source: averaging, and what real sensors do to it."""
+"""From the true map to a source as a real sensor would give it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
-import torch
+from scipy import ndimage
 
-from graphsr.sampling import Sampling
+from graphsr.data.footprints import average, check_footprint, downsample
+from graphsr.errors import InputError
+from graphsr.settings import build
+
+# A source pixel is at an edge if it differs from a neighbour by more than this part of the source's range.
+_EDGE_STEP = 0.08
+# Outliers lie up to this part of the source's range outside of it.
+_OUTLIER_MARGIN = 0.2
 
 
 @dataclass(frozen=True)
 class Degradation:
-    """What happens to a source beyond averaging. The defaults are the published protocol: nothing."""
+    """Say what is wrong with a source, each imperfection with its exact strength. The default is nothing.
 
-    noise: float = 0.0  # standard deviation at the farthest pixel, at most, in standard deviations of the map
-    missing_at_edges: float = 0.0  # the probability that a cell on a depth edge is missing, at most
-    missing: float = 0.0  # the part of cells missing anywhere, at most
-    shift: float = 0.0  # guide against source, pixels of the target, at most
+    "Of the range" means: as a part of the difference between the largest and the smallest value of the source without
+    any imperfection.
+
+    Attributes:
+        footprint: what a source pixel measures of the target: "box", "bicubic", "gaussian:SIGMA" or "point", see
+            `graphsr.data.footprints`.
+        shift: how far the source lies off the guide, in target pixels, in a random direction.
+        warp: how much larger or smaller the source is than the guide says, and how far it is turned, in radians.
+        flying: part of the source pixels at edges that lie anywhere between front and back.
+        noise: standard deviation of Gaussian noise, of the range.
+        noise_grows: whether the noise grows with the square of the value, as that of triangulating sensors does, and
+            is `noise` at the largest.
+        outliers: part of the source pixels that are anything, up to a fifth of the range outside of it.
+        quantisation: step that the values are rounded to, of the range.
+        missing_at_edges: part of the source pixels at edges that are missing.
+        missing: part of all source pixels that are missing.
+    """
+
+    footprint: str = "box"
+    shift: float = 0.0
+    warp: float = 0.0
+    flying: float = 0.0
+    noise: float = 0.0
+    noise_grows: bool = False
+    outliers: float = 0.0
+    quantisation: float = 0.0
+    missing_at_edges: float = 0.0
+    missing: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_footprint(self.footprint)
+        _check_strengths(self, ("flying", "outliers", "missing_at_edges", "missing"))
+
+    @classmethod
+    def parse(cls, text: str) -> Degradation:
+        """Read what is written as "noise=0.03,outliers=0.05,footprint=bicubic".
+
+        Args:
+            text: names of attributes with their values, separated by commas.
+
+        Returns:
+            The degradation; what is not named is not wrong.
+
+        Example:
+            >>> Degradation.parse("noise=0.03,shift=2").noise
+            0.03
+        """
+        table: dict[str, object] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or not value:
+                raise InputError(f"degradation {text!r}: say NAME=VALUE, separated by commas, not {part!r}")
+            table[name] = _parse_value(value)
+        return build(cls, table, f"degradation {text!r}")
+
+    def __str__(self) -> str:
+        """Return what `parse` reads; "" for nothing."""
+        values = [(one.name, getattr(self, one.name), one.default) for one in fields(self)]
+        return ",".join(f"{name}={_written(value)}" for name, value, default in values if value != default)
 
 
 @dataclass(frozen=True)
-class Factors:
-    """Which factors are drawn: log-uniform between two ends, rounded to powers of two with the probability `whole`."""
+class RandomDegradation:
+    """Say how a training draws what is wrong with each source. The default draws nothing.
 
-    least: float = 8.0
-    most: float = 8.0
-    whole: float = 1.0
+    Attributes:
+        clean: probability that a source has no imperfection at all.
+        often: probability of each imperfection in the other sources.
+        noise, outliers, flying, shift, warp, quantisation, missing_at_edges, missing: the largest strength of each
+            imperfection, as in `Degradation`; strengths are drawn evenly from 0 to it. Noise grows with the square of
+            the value in every other case.
+        footprints: probability of a footprint other than the box, in a source that is not left clean: of three in five
+            cases bicubic, of one each a Gaussian or a point.
+    """
 
-    def draw(self, size: tuple[int, int], rng: np.random.Generator) -> tuple[int, int]:
-        """The source size (h, w) for a target of `size`. A whole factor must divide the size."""
-        if self.least == self.most:
-            return round(size[0] / self.least), round(size[1] / self.least)
-        factor = float(np.exp(rng.uniform(np.log(self.least), np.log(self.most))))
-        if rng.random() < self.whole:
-            factor = self._whole(factor)
-        return max(2, round(size[0] / factor)), max(2, round(size[1] / factor))
+    clean: float = 0.0
+    often: float = 1.0
+    noise: float = 0.0
+    outliers: float = 0.0
+    flying: float = 0.0
+    shift: float = 0.0
+    warp: float = 0.0
+    footprints: float = 0.0
+    quantisation: float = 0.0
+    missing_at_edges: float = 0.0
+    missing: float = 0.0
 
-    def _whole(self, factor: float) -> float:
-        """The nearest power of two between the ends, if there is one."""
-        low, high = math.ceil(math.log2(self.least)), math.floor(math.log2(self.most))
-        return float(2 ** min(max(round(math.log2(factor)), low), high)) if low <= high else factor
+    def __post_init__(self) -> None:
+        parts = ("clean", "often", "footprints", "flying", "outliers", "missing_at_edges", "missing")
+        _check_strengths(self, parts)
 
+    def draw(self, rng: np.random.Generator) -> Degradation:
+        """Draw what is wrong with one source."""
+        if rng.random() < self.clean:
+            return Degradation()
+        names = ("shift", "warp", "flying", "noise", "outliers", "quantisation", "missing_at_edges", "missing")
+        strengths = {name: self._strength(getattr(self, name), rng) for name in names}
+        footprint = _draw_footprint(rng) if rng.random() < self.footprints else "box"
+        noise_grows = strengths["noise"] > 0 and bool(rng.random() < 0.5)
+        return Degradation(footprint=footprint, noise_grows=noise_grows, **strengths)
 
-def average(target: np.ndarray, source_size: tuple[int, int]) -> np.ndarray:
-    """(H, W) with NaN -> (h, w): the mean of the known pixels of each cell, NaN where there is none."""
-    sampling = Sampling((target.shape[0], target.shape[1]), source_size)
-    values = torch.from_numpy(np.ascontiguousarray(target, dtype=np.float64))
-    mean, share = sampling.masked(torch.nan_to_num(values), torch.isfinite(values))
-    return np.where(share.numpy() > 0, mean.numpy(), np.nan).astype(np.float32)
+    def _strength(self, most: float, rng: np.random.Generator) -> float:
+        return float(rng.uniform(0, most)) if most > 0 and rng.random() < self.often else 0.0
 
 
 def degrade(target: np.ndarray, source_size: tuple[int, int], how: Degradation, rng: np.random.Generator) -> np.ndarray:
-    """The source (h, w), NaN = missing, that a sensor would give of `target` (H, W)."""
-    if how.shift > 0:
-        target = _shifted(target, rng.uniform(-how.shift, how.shift, 2))
-    source = average(target, source_size)
-    spread = float(np.nanstd(source)) or 1.0
-    if how.missing_at_edges > 0:
-        jump = _largest_jump(source)
-        edge = jump > 0.3 * spread
-        source[edge & (rng.random(source.shape) < rng.uniform(0, how.missing_at_edges))] = np.nan
-    if how.missing > 0:
-        source[rng.random(source.shape) < rng.uniform(0, how.missing) * (rng.random() < 0.5)] = np.nan
-    if how.noise > 0:
-        # The error of triangulating sensors grows with the square of the distance.
-        far = np.nanmax(np.abs(source)) or 1.0
-        strength = rng.uniform(0, how.noise) * spread * (source / far) ** 2
-        source = source + np.nan_to_num(strength).astype(np.float32) * rng.standard_normal(source.shape, np.float32)
-    if not np.isfinite(source).any():
-        return average(target, source_size)
-    return source.astype(np.float32)
+    """Return the source that an imperfect sensor gives of a target.
+
+    Args:
+        target: (H, W), NaN = unknown.
+        source_size: (h, w).
+        how: what is wrong with the source.
+        rng: where directions, noise and places are drawn from.
+
+    Returns:
+        (h, w) float32, NaN = missing. A source of which nothing would be left is returned without imperfections.
+    """
+    clean = average(target, source_size)
+    known = clean[np.isfinite(clean)]
+    if how == Degradation() or not known.size:
+        return clean
+    low, high = float(known.min()), float(known.max())
+    extent = (high - low) or 1.0
+    if how.shift or how.warp:
+        target = _misaligned(target, how, rng)
+    source = downsample(target, source_size, how.footprint)
+    at_edge = np.isfinite(source) & (_largest_jump(source) > _EDGE_STEP * extent)
+    if how.flying:
+        front, back = _of_neighbours(source, np.fmin), _of_neighbours(source, np.fmax)
+        between = front + (back - front) * rng.random(source.shape)
+        source = np.where(at_edge & (rng.random(source.shape) < how.flying), between, source)
+    if how.noise:
+        source = source + how.noise * extent * _noise_profile(source, how) * rng.standard_normal(source.shape)
+    if how.outliers:
+        anything = rng.uniform(low - _OUTLIER_MARGIN * extent, high + _OUTLIER_MARGIN * extent, source.shape)
+        source = np.where(np.isfinite(source) & (rng.random(source.shape) < how.outliers), anything, source)
+    if how.quantisation:
+        step = how.quantisation * extent
+        first = rng.uniform(0, step)
+        source = np.round((source - first) / step) * step + first
+    holes = at_edge & (rng.random(source.shape) < how.missing_at_edges)
+    holes |= rng.random(source.shape) < how.missing
+    source = np.where(holes, np.nan, source).astype(np.float32)
+    return source if np.isfinite(source).any() else clean
 
 
-def _shifted(target: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Moved by whole pixels, the border repeated."""
-    rows = np.clip(np.arange(target.shape[0]) + round(float(by[0])), 0, target.shape[0] - 1)
-    columns = np.clip(np.arange(target.shape[1]) + round(float(by[1])), 0, target.shape[1] - 1)
-    return target[np.ix_(rows, columns)]
+def _noise_profile(source: np.ndarray, how: Degradation) -> np.ndarray:
+    """Return (h, w): the strength of the noise in each pixel, at most 1."""
+    if not how.noise_grows:
+        return np.ones_like(source)
+    largest = float(np.nanmax(np.abs(source))) if np.isfinite(source).any() else 0.0
+    return np.asarray((np.nan_to_num(source) / (largest or 1.0)) ** 2)
+
+
+def _misaligned(target: np.ndarray, how: Degradation, rng: np.random.Generator) -> np.ndarray:
+    """Return the target (H, W) as a sensor sees it that is shifted, and scaled and turned about the middle.
+
+    Values are interpolated linearly, which is what shifted areas average; unknown pixels do not count.
+    """
+    direction = rng.uniform(0, 2 * math.pi)
+    scale, turn = how.warp * rng.choice([-1.0, 1.0], 2)
+    matrix = (1 + scale) * np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    middle = (np.array(target.shape) - 1) / 2
+    offset = middle - matrix @ middle + how.shift * np.array([math.sin(direction), math.cos(direction)])
+    known = np.isfinite(target)
+    values = ndimage.affine_transform(np.where(known, target, 0.0), matrix, offset, order=1, mode="nearest")
+    if known.all():
+        return np.asarray(values)
+    share = ndimage.affine_transform(known.astype(np.float64), matrix, offset, order=1, mode="nearest")
+    return np.asarray(np.where(share > 0.5, values / np.maximum(share, 0.5), np.nan))
 
 
 def _largest_jump(source: np.ndarray) -> np.ndarray:
-    """(h, w) the largest difference to a neighbour; 0 where unknown."""
-    jump = np.zeros_like(source)
-    for axis in (0, 1):
-        step = np.nan_to_num(np.abs(np.diff(source, axis=axis)))
-        ahead = [slice(None)] * 2
-        behind = [slice(None)] * 2
-        ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
-        jump[tuple(ahead)] = np.maximum(jump[tuple(ahead)], step)
-        jump[tuple(behind)] = np.maximum(jump[tuple(behind)], step)
-    return jump
+    """Return (h, w): the largest difference within the 3 x 3 pixels about each; 0 where nothing is known."""
+    return np.asarray(np.nan_to_num(_of_neighbours(source, np.fmax) - _of_neighbours(source, np.fmin)))
+
+
+def _of_neighbours(source: np.ndarray, choose: np.ufunc) -> np.ndarray:
+    """Return (h, w): the smallest (np.fmin) or largest (np.fmax) of the 3 x 3 pixels about each; NaN does not count."""
+    padded = np.pad(source, 1, mode="edge")
+    rows = choose.reduce([padded[i : i + source.shape[0]] for i in range(3)])
+    return np.asarray(choose.reduce([rows[:, j : j + source.shape[1]] for j in range(3)]))
+
+
+def _draw_footprint(rng: np.random.Generator) -> str:
+    kind = rng.choice(["bicubic", "gaussian", "point"], p=[0.6, 0.2, 0.2])
+    return f"gaussian:{rng.uniform(0.25, 0.7):.3f}" if kind == "gaussian" else str(kind)
+
+
+def _check_strengths(how: Degradation | RandomDegradation, parts: tuple[str, ...]) -> None:
+    for one in fields(how):
+        value = getattr(how, one.name)
+        if isinstance(value, float | int) and not (0 <= value < math.inf and (value <= 1 or one.name not in parts)):
+            range_ = "between 0 and 1" if one.name in parts else "0 or above"
+            raise InputError(f"{one.name} must be {range_}, not {value:g}")
+
+
+def _written(value: bool | float | str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _parse_value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.images import read_guide, read_map, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
 
@@ -20,10 +20,10 @@ _COLOUR, _DEPTH = "_c.png", "_depth_filled.png"
 
 
 class DIML(PairList):
-    """ROOT/npy, if there is such a folder, else ROOT/train/HR/SCENE and ROOT/test/HR/SCENE."""
+    """Read ROOT/npy, if there is such a folder, else ROOT/train/HR/SCENE and ROOT/test/HR/SCENE."""
 
     def __init__(self, root: Path, split: str) -> None:
-        packed = (folder(root, "DIML: train/HR, test/HR, or npy") / "npy").is_dir()
+        packed = (require_folder(root, "DIML: train/HR, test/HR, or npy") / "npy").is_dir()
         self.pairs: PairList = Packed(root / "npy", split) if packed else Raw(root, split)
 
     def __len__(self) -> int:
@@ -34,10 +34,10 @@ class DIML(PairList):
 
 
 class Raw(PairList):
-    """SCENE/color/ID_c.png with SCENE/depth_filled/ID_depth_filled.png."""
+    """Read SCENE/color/ID_c.png with SCENE/depth_filled/ID_depth_filled.png."""
 
     def __init__(self, root: Path, split: str) -> None:
-        part = folder(root / ("test" if split == "test" else "train") / "HR", "DIML scenes: SCENE/color")
+        part = require_folder(root / ("test" if split == "test" else "train") / "HR", "DIML scenes: SCENE/color")
         self.files: list[tuple[Path, Path]] = []
         for scene in _visible(part):
             files = _files(scene)
@@ -56,7 +56,7 @@ class Raw(PairList):
 
 
 class Packed(PairList):
-    """images_SPLIT_HR.npy (N, 3, H, W) uint8 and depth_SPLIT_HR.npy (N, H, W)."""
+    """Read images_SPLIT_HR.npy (N, 3, H, W) uint8 and depth_SPLIT_HR.npy (N, H, W)."""
 
     def __init__(self, root: Path, split: str) -> None:
         self.split = split
@@ -87,9 +87,9 @@ def _visible(path: Path) -> list[Path]:
 
 
 def _files(scene: Path) -> list[tuple[Path, Path]]:
-    """The images of a scene by name, each with its depth."""
-    colours = _visible(folder(scene / "color", f"the images of a DIML scene: ID{_COLOUR}"))
-    depths = _visible(folder(scene / "depth_filled", f"the maps of a DIML scene: ID{_DEPTH}"))
+    """Return the images of a scene by name, each with its depth."""
+    colours = _visible(require_folder(scene / "color", f"the images of a DIML scene: ID{_COLOUR}"))
+    depths = _visible(require_folder(scene / "depth_filled", f"the maps of a DIML scene: ID{_DEPTH}"))
     wanted = [scene / "depth_filled" / (colour.name.removesuffix(_COLOUR) + _DEPTH) for colour in colours]
     for file in wanted:
         if file not in depths:
@@ -102,7 +102,8 @@ def _files(scene: Path) -> list[tuple[Path, Path]]:
 
 def _mapped(path: Path) -> np.ndarray:
     try:
-        return np.load(path, mmap_mode="r")
+        array: np.ndarray = np.load(path, mmap_mode="r")
+        return array
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; a packed DIML array was expected here") from None
     except (OSError, ValueError, EOFError) as error:

@@ -2,97 +2,134 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
 
-from graphsr.data.images import folder
+from graphsr.data.images import as_map, read_guide, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
-from graphsr.files import mark_missing, read_image
-from graphsr.files.registry import FORMATS
+from graphsr.files import read_image, suspected_missing
+from graphsr.files.registry import is_image
 
 _SPLITS = ("train", "val", "test")
-_SUFFIXES = tuple(suffix for entry in FORMATS for suffix in entry.suffixes)
 _NAMED_AT_MOST = 3
-# Without folders for the splits, every so many-th pair is for validation.
+# Without other word, every so many-th pair is for validation.
 _VALIDATION_EVERY = 10
 
 
-class Folder(PairList):
-    """ROOT/guides and ROOT/targets, or the two in ROOT/train, ROOT/val and ROOT/test.
+@dataclass(frozen=True)
+class PairFiles:
+    """The files of one pair."""
 
-    Without the latter: "val" is every tenth pair by name from the first on, "train" the others, "test" all of them.
-    NaN in a target is unknown, and so is the value that a TIFF file declares to mean no data; 0 is a value.
+    guide: Path
+    target: Path
+    source: Path | None
+
+
+class Folder(PairList):
+    """Read ROOT/guides and ROOT/targets, or the two in ROOT/train, ROOT/val and ROOT/test.
+
+    Without folders for the splits, "val" is every tenth pair by name from the first on, "train" the others and "test"
+    all of them. A single pair is in every split.
+
+    NaN in a target is unknown, and so is the value that a TIFF file declares to mean no data; 0 is a value. Where there
+    is a folder `sources` beside `targets`, it holds what a low-resolution sensor gave of every view.
+
+    Args:
+        root: the folder.
+        split: "train", "val" or "test".
+        missing: the value that means "unknown" in targets and sources.
+        validation: patterns such as "alley_*" of the names that are for validation, instead of every tenth.
+        divisor: what the values of a file are divided by.
+        unit: of the values then.
     """
 
-    def __init__(self, root: Path, split: str) -> None:
-        folder(root, "guides/ and targets/, or train/, val/ and test/ with these")
-        apart = any((root / name).is_dir() for name in _SPLITS)
-        self.root = root / split if apart else root
-        files = _matched(self.root)
-        self.files = files if apart else _part(files, split)
+    def __init__(
+        self,
+        root: Path,
+        split: str,
+        *,
+        missing: float | None = None,
+        validation: tuple[str, ...] | None = None,
+        divisor: float = 1.0,
+        unit: str = "",
+    ) -> None:
+        require_folder(root, "guides/ and targets/, or train/, val/ and test/ with these")
+        self.missing, self.divisor, self.unit = missing, divisor, unit
+        has_splits = any((root / name).is_dir() for name in _SPLITS)
+        if has_splits and validation is not None:
+            raise InputError(f"{root}: has folders for the splits, so patterns for validation say nothing: leave them")
+        self.root = root / split if has_splits else root
+        files = _match(self.root)
+        self.files = files if has_splits else _choose(files, split, validation)
         if not self.files:
-            raise InputError(f"{self.root}: no pairs of split {split!r}; expected guides/NAME.* with targets/NAME.*")
+            expected = "" if files else "; expected guides/NAME.* with targets/NAME.*"
+            raise InputError(f"{self.root}: no pairs of split {split!r}{expected}")
+        if split == "val" and len(files) == 1 and not has_splits:
+            self.notes = (f"{root}: there is one pair, so it is used for training and for validation",)
 
     def __len__(self) -> int:
         return len(self.files)
 
     def read(self, number: int) -> Pair:
-        guide, target = self.files[number]
-        return Pair(f"{self.root.name}/{guide.stem}", _read_guide(guide), _read_target(target))
+        files = self.files[number]
+        target, notes = self._read_values(files.target)
+        source = None
+        if files.source is not None:
+            source, more = self._read_values(files.source)
+            notes += more
+        name = f"{self.root.name}/{files.guide.stem}"
+        return Pair(name, read_guide(files.guide), target, self.unit, source=source, notes=notes)
+
+    def _read_values(self, path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Read a target or a source (H, W), and what is to be said of it."""
+        image = read_image(path)
+        values = as_map(image, self.missing)
+        silent = self.missing is None and image.missing is None
+        share = suspected_missing(image.array) if silent else 0.0
+        notes = (f"{path}: {share:.1%} of the values are 0; if 0 means no measurement, say missing 0",) if share else ()
+        return values if self.divisor == 1 else values / np.float32(self.divisor), notes
 
 
-def _part(files: list[tuple[Path, Path]], split: str) -> list[tuple[Path, Path]]:
-    return [pair for n, pair in enumerate(files) if split == "test" or (n % _VALIDATION_EVERY == 0) == (split == "val")]
+def _choose(files: list[PairFiles], split: str, validation: tuple[str, ...] | None) -> list[PairFiles]:
+    """Return the pairs of a split where there are no folders for them."""
+    if split == "test" or (validation is None and len(files) == 1):
+        return files
+    if validation is None:
+        held_out = [n % _VALIDATION_EVERY == 0 for n in range(len(files))]
+    else:
+        held_out = [any(fnmatch(one.guide.stem, pattern) for pattern in validation) for one in files]
+    return [one for one, held in zip(files, held_out, strict=True) if held == (split == "val")]
 
 
-def _matched(root: Path) -> list[tuple[Path, Path]]:
-    guides, targets = (_by_stem(folder(root / name, "images")) for name in ("guides", "targets"))
-    for having, other, lacking in ((guides, targets, "target"), (targets, guides, "guide")):
-        alone = [str(having[stem]) for stem in sorted(having) if stem not in other]
-        if alone:
-            more = f" and {len(alone) - _NAMED_AT_MOST} more" if len(alone) > _NAMED_AT_MOST else ""
-            raise InputError(f"no {lacking} of the same name for {', '.join(alone[:_NAMED_AT_MOST])}{more}")
-    return [(guides[stem], targets[stem]) for stem in sorted(guides)]
+def _match(root: Path) -> list[PairFiles]:
+    """Return the files of every pair, by name."""
+    guides, targets = (_by_stem(require_folder(root / name, "images")) for name in ("guides", "targets"))
+    sources = _by_stem(root / "sources") if (root / "sources").is_dir() else None
+    _check_alike(guides, targets, "target")
+    _check_alike(targets, guides, "guide")
+    if sources is not None:
+        _check_alike(targets, sources, "source")
+        _check_alike(sources, targets, "target")
+    return [PairFiles(guides[stem], targets[stem], sources[stem] if sources else None) for stem in sorted(guides)]
+
+
+def _check_alike(having: dict[str, Path], other: dict[str, Path], lacking: str) -> None:
+    alone = [str(having[stem]) for stem in sorted(having) if stem not in other]
+    if alone:
+        more = f" and {len(alone) - _NAMED_AT_MOST} more" if len(alone) > _NAMED_AT_MOST else ""
+        raise InputError(f"no {lacking} of the same name for {', '.join(alone[:_NAMED_AT_MOST])}{more}")
 
 
 def _by_stem(path: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for file in sorted(path.iterdir()):
-        if file.name.startswith(".") or file.suffix.lower() not in _SUFFIXES:
+        if file.name.startswith(".") or not is_image(file):
             continue
         if file.stem in found:
             raise InputError(f"{file}: there is also {found[file.stem].name}; a name may occur once")
         found[file.stem] = file
     return found
-
-
-def _read_target(path: Path) -> np.ndarray:
-    """(H, W) float32"""
-    image = read_image(path)
-    values = mark_missing(image.array, image.missing)[0].reshape(*image.size, -1)
-    # Some grey maps are stored as RGB.
-    if not all(np.array_equal(values[..., 0], values[..., c], equal_nan=True) for c in range(1, image.channels)):
-        raise InputError(f"{path}: has {image.channels} different channels; a map of one channel was expected")
-    return np.ascontiguousarray(values[..., 0], dtype=np.float32)
-
-
-def _read_guide(path: Path) -> np.ndarray:
-    """(H, W, 3) uint8"""
-    image = read_image(path)
-    values = image.array.reshape(*image.size, -1)
-    if image.channels == 2:
-        raise InputError(f"{path}: has 2 channels; a guide has one, or three and more of which the first three count")
-    values = np.repeat(values, 3, 2) if image.channels == 1 else values[..., :3]
-    return np.ascontiguousarray(_as_bytes(values, path))
-
-
-def _as_bytes(values: np.ndarray, path: Path) -> np.ndarray:
-    if values.dtype == np.uint8:
-        return values
-    if values.dtype == np.uint16:
-        return (values / 257.0).round().astype(np.uint8)
-    if values.dtype.kind == "f" and values.min() >= 0 and values.max() <= 1:
-        return (values.astype(np.float32) * 255).round().astype(np.uint8)
-    raise InputError(f"{path}: a guide has to hold 8 bits, 16 bits, or real numbers from 0 to 1")

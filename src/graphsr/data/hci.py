@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.images import read_guide, read_map, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
 
 # Left out of training, to be measured on.
 VALIDATION = ("boardgames", "dishes", "pens", "vinyl")
-# Test patterns: neither a good teacher nor a fair judge.
+# Test patterns, which no real scene is like.
 PATTERNS = ("backgammon", "dots", "pyramids", "stripes")
 
 
 class HCI(PairList):
+    """Read the scenes of a split; four are for validation, test patterns are left out."""
+
     def __init__(self, root: Path, split: str) -> None:
-        scenes = sorted(file.parent for file in folder(root, "the HCI scenes").glob("*/disparity.pfm"))
+        scenes = sorted(file.parent for file in require_folder(root, "the HCI scenes").glob("*/disparity.pfm"))
         scenes = [scene for scene in scenes if scene.name not in PATTERNS]
         self.scenes = [scene for scene in scenes if (scene.name in VALIDATION) == (split == "val")]
         if not self.scenes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.images import read_guide, read_map, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
 
@@ -27,14 +27,14 @@ _EXPECTED = "2005/SCENE, 2006/SCENE or 2014/SCENE-perfect"
 
 @dataclass(frozen=True)
 class Camera:
-    """depth_mm = focal_px * baseline_mm / (disparity_px + offset_px)"""
+    """Turn disparity into depth: depth_mm = focal_px * baseline_mm / (disparity_px + offset_px)"""
 
     focal_px: float
     baseline_mm: float
     offset_px: float
 
     def depth_mm(self, disparity: np.ndarray) -> np.ndarray:
-        """(H, W) disparity -> (H, W) float32. Unknown disparities are 0 (2005, 2006) or infinite (2014)."""
+        """Return depth (H, W) float32 of a disparity (H, W), which is 0 (2005, 2006) or infinite (2014) if unknown."""
         depth = np.full(disparity.shape, np.nan, np.float32)
         known = np.isfinite(disparity) & (disparity > 0)
         depth[known] = self.focal_px * self.baseline_mm / (disparity[known].astype(np.float64) + self.offset_px)
@@ -43,19 +43,21 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
+    """The files of one pair."""
+
     guide: Path
     disparity: Path
     camera: Camera
 
 
 class Middlebury(PairList):
-    """Both views of every scene. Of 2014, scenes rectified imperfectly on purpose are left out.
+    """Read both views of every scene. Of 2014, scenes rectified imperfectly on purpose are left out.
 
     8-bit disparities make steps that grow with the square of the depth, so the pairs claim no step.
     """
 
     def __init__(self, root: Path, split: str) -> None:
-        scenes = [scene for scene in _scenes(folder(root, _EXPECTED)) if _split_of(scene) == split]
+        scenes = [scene for scene in _scenes(require_folder(root, _EXPECTED)) if _split_of(scene) == split]
         if not scenes:
             raise InputError(f"{root}: no Middlebury scenes of split {split!r}; expected {_EXPECTED}")
         # Every half of a pair is looked for at once, not hours into a training.
@@ -110,7 +112,7 @@ def _read_dmin(path: Path) -> Camera:
 
 
 def _read_calibration(path: Path) -> Camera:
-    """Lines of key=value; cam0 is a matrix [fx 0 cx; 0 fy cy; 0 0 1]. Both views share the camera."""
+    """Read lines of key=value; cam0 is a matrix [fx 0 cx; 0 fy cy; 0 0 1]. Both views share the camera."""
     text = path.read_text(errors="replace")
 
     def number(key: str) -> float:

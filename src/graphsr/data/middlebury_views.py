@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.images import read_guide, read_map, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
 
@@ -19,8 +19,10 @@ _STORED_TIMES = {"2001": 8.0, "2003": 4.0}
 
 
 class MiddleburyViews(PairList):
+    """Read the views of a split; five scenes are for validation. Disparity in pixels."""
+
     def __init__(self, root: Path, split: str) -> None:
-        maps = sorted(folder(root, "Middlebury scenes").glob("*/disp*.png"))
+        maps = sorted(require_folder(root, "Middlebury scenes").glob("*/disp*.png"))
         self.maps = [file for file in maps if (file.parent.name in VALIDATION) == (split == "val")]
         # Every half of a pair is looked for at once, not hours into a training.
         self.views = [_view_of(file) for file in self.maps]
@@ -43,7 +45,7 @@ class MiddleburyViews(PairList):
 
 
 def _view_of(file: Path) -> Path:
-    """The colour image of a disparity map."""
+    """Return the file of the colour image of a disparity map."""
     stem = file.stem.replace("disp", "view")
     for suffix in (".png", ".jpg", ".ppm"):
         view = file.with_name(stem + suffix)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphsr.data.images import folder, read_guide, read_map
+from graphsr.data.images import read_guide, read_map, require_folder
 from graphsr.data.pair import Pair, PairList
 from graphsr.errors import InputError
 
@@ -17,6 +17,7 @@ _RANGE_8_BIT_M = 9.9955
 
 
 def read_split(path: Path, split: str) -> list[int]:
+    """Read the frame numbers of a split from a JSON file of lists by name."""
     try:
         numbers = json.loads(path.read_text())[split]
     except FileNotFoundError:
@@ -29,10 +30,10 @@ def read_split(path: Path, split: str) -> list[int]:
 
 
 class NYUv2(PairList):
-    """nyu_depth_v2_labeled.mat beside split_idc.json, as published. Depth in metres, in-painted, no holes."""
+    """Read nyu_depth_v2_labeled.mat beside split_idc.json, as published. Depth in metres, in-painted, no holes."""
 
     def __init__(self, root: Path, split: str) -> None:
-        self.path = folder(root, "the folder of nyu_depth_v2_labeled.mat") / "nyu_depth_v2_labeled.mat"
+        self.path = require_folder(root, "the folder of nyu_depth_v2_labeled.mat") / "nyu_depth_v2_labeled.mat"
         self.numbers = read_split(root / "split_idc.json", split)
         with _opened(self.path) as file:
             count = _frame_count(file, self.path)
@@ -76,17 +77,34 @@ def _frame_count(file: Any, path: Path) -> int:
 
 
 class NYUv2Frames(PairList):
-    """Frames as files: rgb/N.jpg, depth8/N.png (8 bit), split.json."""
+    """Read frames as files: rgb/N.jpg, split.json, and depth16/N.png (millimetres) or else depth8/N.png (8 bit).
 
-    def __init__(self, root: Path, split: str) -> None:
-        self.root = folder(root, "NYUv2 frames: rgb/N.jpg, depth8/N.png, split.json")
+    Args:
+        root: the folder.
+        split: a name in split.json.
+        precise: take only the frames whose depth is there in 16 bits.
+    """
+
+    def __init__(self, root: Path, split: str, *, precise: bool = False) -> None:
+        self.root = require_folder(root, "NYUv2 frames: rgb/N.jpg, depth16/N.png or depth8/N.png, split.json")
         self.numbers = read_split(root / "split.json", split)
+        if precise:
+            self.numbers = [number for number in self.numbers if self._precise_depth(number).exists()]
+            if not self.numbers:
+                raise InputError(f"{root / 'depth16'}: no frames of split {split!r}; expected N.png in millimetres")
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def read(self, number: int) -> Pair:
         frame = self.numbers[number]
+        guide = read_guide(self.root / "rgb" / f"{frame}.jpg")
+        precise = self._precise_depth(frame)
+        if precise.exists():
+            return Pair(f"nyuv2/{frame}", guide, read_map(precise) / np.float32(1000), "m")
         step = _RANGE_8_BIT_M / 255
         depth = (read_map(self.root / "depth8" / f"{frame}.png") + np.float32(0.5)) * np.float32(step)
-        return Pair(f"nyuv2/{frame}", read_guide(self.root / "rgb" / f"{frame}.jpg"), depth, "m", step)
+        return Pair(f"nyuv2/{frame}", guide, depth, "m", step)
+
+    def _precise_depth(self, frame: int) -> Path:
+        return self.root / "depth16" / f"{frame}.png"

@@ -38,7 +38,15 @@ def _smooth(levels, rounds):  # type: ignore[no-untyped-def]
 
 
 def undo_staircase(target: np.ndarray, step: float) -> np.ndarray:
-    """target (H, W) float32 in multiples of `step` (plus a constant), NaN = unknown -> the same, smooth in steps."""
+    """Smooth a map that was rounded, without leaving the steps it was rounded to.
+
+    Args:
+        target: (H, W) float32, in multiples of `step` plus a constant; NaN = unknown.
+        step: 0 leaves the map as it is.
+
+    Returns:
+        (H, W) float32.
+    """
     if step <= 0:
         return target
     base = np.nanmin(target) if np.isfinite(target).any() else 0.0
