@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.base import NetworkBaseline
 from graphsr.baselines.dada import DADABaseline
-from graphsr.baselines.method import NetworkBaseline
 from graphsr.threads import on_threads
 from tests.baselines.networks_to_test import FIXED, Build, unsettle
 
@@ -24,7 +24,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def built() -> Build:
-    """name -> the method in evaluation mode, with uneven batch statistics and, for DADA, few steps."""
+    """name -> the baseline in evaluation mode, with uneven batch statistics and, for DADA, few steps."""
 
     @cache
     def build(name: str) -> NetworkBaseline:

@@ -1,4 +1,4 @@
-"""What the tests of learned methods share."""
+"""What the tests of learned baselines share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from graphsr.baselines import METHODS
-from graphsr.baselines.method import NetworkBaseline
+from graphsr.baselines.base import NetworkBaseline
 
 COUNTS = {
     ("msg-net", 2): 198_148,
@@ -49,7 +49,7 @@ def unsettle(module: nn.Module) -> None:
 
 def run(method: NetworkBaseline, guide: Tensor, source: Tensor, confidence: Tensor | None = None) -> Tensor:
     with torch.no_grad():
-        return method.run(guide, source, confidence=confidence)[0]
+        return method.run(guide, source, confidence=confidence).target
 
 
 def pair(name: str, channels: int = 3) -> tuple[Tensor, Tensor]:

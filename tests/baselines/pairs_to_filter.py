@@ -1,4 +1,4 @@
-"""What the tests of methods without learned weights share."""
+"""What the tests of baselines without learned weights share."""
 
 from __future__ import annotations
 

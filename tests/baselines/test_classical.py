@@ -1,9 +1,10 @@
-"""The methods without learned weights: any size, holes, constants, edges."""
+"""The baselines without learned weights: any size, holes, constants, edges."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import graphsr
 from graphsr import InputError
@@ -14,7 +15,8 @@ from graphsr.baselines.joint_bilateral import JointBilateral
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.baselines.sd_filter import SDFilter
 from graphsr.data.degradation import average
-from tests.baselines.pairs_to_filter import MODELS, a_pair, a_step, every_model
+from graphsr.models.base import whole
+from tests.baselines.pairs_to_filter import MODELS, a_pair, a_step, every_model, noise
 
 
 class TestEveryMethod:
@@ -77,12 +79,25 @@ class TestEveryMethod:
         with pytest.raises(InputError, match="cannot be exact"):
             graphsr.upsample(guide, source, model=MODELS[name](), exact=True)
 
+    @every_model
+    def test_refuses_to_run_on_windows(self, name):
+        guide, source = noise(1, 3, 8, 8), noise(1, 1, 4, 4)
+        window = whole(guide, source, None)
+        with pytest.raises(InputError, match="needs the whole pair"):
+            MODELS[name]().run(guide, source, window=window)
+
+    @every_model
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+    def test_returns_the_precision_of_the_source(self, name, dtype):
+        target = MODELS[name]()(noise(1, 3, 8, 8).to(dtype), noise(1, 1, 4, 4).to(dtype))
+        assert target.dtype == dtype
+
 
 @pytest.mark.parametrize(
     "build",
     [
         lambda: GuidedFilter(eps=0),
-        lambda: GuidedFilter(radius_cells=-1),
+        lambda: GuidedFilter(radius=-1),
         lambda: JointBilateral(sigma_r=0),
         lambda: BilateralSolver(luma=0),
         lambda: SDFilter(weight=0),

@@ -1,4 +1,4 @@
-"""DADA: the fused diffusion is the plain one, keeps to the source, and has gradients."""
+"""DADA: the diffusion in numba is the one in torch, averages back to the source, and has gradients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestDADA:
         averaged = Sampling((24, 20), (6, 5))(advance(start, edges, source, known, 50))
         torch.testing.assert_close(averaged[known], source[known])
 
-    def test_missing_cells_pull_nothing(self) -> None:
+    def test_missing_source_pixels_change_nothing(self) -> None:
         start, edges, source, known = self.problem()
         other = torch.where(known, source, 100 * torch.ones_like(source))
         assert torch.equal(advance(start, edges, source, known, 20), advance(start, edges, other, known, 20))
@@ -57,13 +57,15 @@ class TestDADA:
 
         assert torch.autograd.gradcheck(some, (down, right), fast_mode=True)
 
-    @pytest.mark.parametrize(("size", "cells"), [((24, 20), (6, 5)), ((37, 51), (7, 9)), ((1, 12), (1, 4))])
-    def test_gradients_of_the_kernel_equal_those_of_torch(self, size: tuple[int, int], cells: tuple[int, int]) -> None:
-        source, known = 0.5 + torch.rand(2, 1, *cells), torch.rand(2, 1, *cells) > 0.1
+    @pytest.mark.parametrize(("size", "source_size"), [((24, 20), (6, 5)), ((37, 51), (7, 9)), ((1, 12), (1, 4))])
+    def test_gradients_of_the_kernel_equal_those_of_torch(
+        self, size: tuple[int, int], source_size: tuple[int, int]
+    ) -> None:
+        source, known = 0.5 + torch.rand(2, 1, *source_size), torch.rand(2, 1, *source_size) > 0.1
         edges = conductance(torch.rand(2, 3, *size), 0.3)
         inputs = [x.requires_grad_() for x in (interpolate_source(source, size), edges.down, edges.right)]
         pull = torch.randn(2, 1, *size)
-        steps = 67  # two stretches and some more
+        steps = 67  # two checkpoints and some more
         found, expected = (
             torch.autograd.grad(way(inputs[0], Edges(*inputs[1:]), source, known, steps), inputs, pull)
             for way in (track, diffuse)

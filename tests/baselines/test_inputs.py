@@ -1,4 +1,4 @@
-"""What all methods make of guides of any depth, of flat sources and of confidences."""
+"""Guides of any bit depth, flat sources and confidences, for all baselines."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ def test_a_flat_source_stays_flat(built: Build, name, level):
 
 
 class TestConfidence:
-    """One source pixel is far off; the less it is trusted, the less it does."""
+    """One source pixel is far off; the less its confidence, the less it does."""
 
     SOURCE = np.add.outer(np.arange(6.0), np.arange(6.0))
     GUIDE = np.zeros((24, 24, 3), np.uint8)
 
-    def harm(self, model, trust: float) -> float:
+    def harm(self, model, outlier_confidence: float) -> float:
         wrong, confidence = self.SOURCE.copy(), np.ones_like(self.SOURCE)
-        wrong[3, 3], confidence[3, 3] = 60.0, trust
+        wrong[3, 3], confidence[3, 3] = 60.0, outlier_confidence
         right = graphsr.upsample(self.GUIDE, self.SOURCE, model=model).target
         found = graphsr.upsample(self.GUIDE, wrong, confidence=confidence, model=model).target
         return float(np.abs(found - right).max())
 
     @pytest.mark.parametrize("model", ["joint-bilateral", "bilateral-solver", "sd-filter"])
     def test_counts_by_degrees(self, model):
-        harms = [self.harm(model, trust) for trust in (1.0, 0.1, 0.0)]
+        harms = [self.harm(model, confidence) for confidence in (1.0, 0.1, 0.0)]
         assert harms[0] > harms[1] > harms[2]
 
     def test_counts_by_degrees_where_a_network_is_trained_with_it(self):
         guide, source = self.GUIDE.copy(), np.zeros_like(self.SOURCE)
         guide[12:16, 12:16], source[3, 3] = 255, 1.0
         levels = []
-        for trust in (1.0, 1e-3):
-            confidence = np.where(source > 0, trust, 1.0)
+        for level in (1.0, 1e-3):
+            confidence = np.where(source > 0, level, 1.0)
             target = graphsr.upsample(guide, source, confidence=confidence, model=PixTransform(steps=60)).target
             levels.append(target[12:16, 12:16].mean() - target.mean())
         assert levels[0] > 2 * levels[1]

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.interpolation import interpolate_pil_bicubic
 from graphsr.baselines.msg_net import CAFFE_LAYERS, MSGNet, MSGNetBaseline
 from graphsr.baselines.pmbanet import PMBANet
 from graphsr.errors import InputError
-from graphsr.sampling import interpolate_source
 from tests.baselines.networks_to_test import (
     COUNTS,
     FIXED,
@@ -130,7 +130,7 @@ class TestEveryMethod:
         method = built(name)
         guide, source = pair(name)
         try:
-            method.train().run(guide, source)[0].square().mean().backward()
+            method.train()(guide, source).square().mean().backward()
             without = {key for key, p in method.network.named_parameters() if p.grad is None}
             all_keys = [key for key, _ in method.network.named_parameters()]
             assert without == {key for key in all_keys if re.fullmatch(IDLE.get(name, "none"), key)}
@@ -179,4 +179,4 @@ def test_fdsr_without_its_last_layer_is_the_interpolation() -> None:
     for tensor in method.get_submodule("network.restore").parameters():
         tensor.zero_()
     guide, source = pair("fdsr")
-    torch.testing.assert_close(method.run(guide, source)[0], interpolate_source(source, (37, 51)))
+    torch.testing.assert_close(method(guide, source), interpolate_pil_bicubic(source, (37, 51)))

@@ -20,18 +20,18 @@ class TestSDFilter:
         p = np.concatenate([index[:-1].ravel(), index[:, :-1].ravel()])
         q = np.concatenate([index[1:].ravel(), index[:, 1:].ravel()])
 
-        def tie(image, sigma):
+        def edge_weight(image, sigma):
             square = np.square(image.ravel()[p] - image.ravel()[q])
-            spread = np.ptp(square)
-            square = (square - square.min()) / spread if spread > 0 else square
+            span = np.ptp(square)
+            square = (square - square.min()) / span if span > 0 else square
             return np.exp(-sigma * square) + 1e-5
 
         steps = np.zeros((p.size, target.size))
         steps[np.arange(p.size), p], steps[np.arange(p.size), q] = 1, -1
-        ties = weight * tie(guide, sigma_g) * tie(target, sigma_u)
+        weights = weight * edge_weight(guide, sigma_g) * edge_weight(target, sigma_u)
         units = torch.eye(target.size, dtype=torch.float64).reshape(-1, *size)
         averaging = Sampling(size, source.shape)(units).flatten(1).T.numpy()
-        matrix = averaging.T @ averaging + steps.T @ (ties[:, None] * steps)
+        matrix = averaging.T @ averaging + steps.T @ (weights[:, None] * steps)
         return np.linalg.solve(matrix, averaging.T @ source.ravel()).reshape(size)
 
     @pytest.mark.parametrize("sizes", [((6, 8), (2, 2)), ((7, 5), (3, 2))])
@@ -40,13 +40,13 @@ class TestSDFilter:
         expected = np.ones(sizes[0])
         for steps in (1, 2, 3):
             expected = self.dense(guide[0, 0].numpy(), expected, source[0, 0].numpy())
-            target, edges, report = SDFilter(0.05, 3.0, 5.0, steps).run(guide, source)
+            result = SDFilter(0.05, 3.0, 5.0, steps).run(guide, source)
             # The solve promises 1e-4 of the source's deviation, 0.3; measured 2e-6.
-            np.testing.assert_allclose(target[0, 0], expected, atol=5e-5)
-            assert edges is not None
-            assert edges.size == sizes[0]
-            assert report is not None
-            assert report.error <= 1e-4
+            np.testing.assert_allclose(result.target[0, 0], expected, atol=5e-5)
+            assert result.edges is not None
+            assert result.edges.size == sizes[0]
+            assert result.solution is not None
+            assert result.solution.error <= 1e-4
 
     def test_can_be_exact(self):
         guide, source = a_pair()

@@ -1,4 +1,4 @@
-"""The methods we are compared with, one a file. A new one is a file and a line here."""
+"""Baselines, one a file, all run like any model. A new one is a file and a line here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphsr.baselines import (
     dada,
     dkn,
     fdkn,
-    fdsr_method,
+    fdsr,
     guided_filter,
     joint_bilateral,
     msg_net,
@@ -15,7 +15,7 @@ from graphsr.baselines import (
     pmbanet,
     sd_filter,
 )
-from graphsr.baselines.method import Method
+from graphsr.baselines.base import Method
 
 __all__ = ["METHODS", "Method"]
 
@@ -29,7 +29,7 @@ _ALL: tuple[Method, ...] = (
     dkn.METHOD,
     fdkn.METHOD,
     pmbanet.METHOD,
-    fdsr_method.METHOD,
+    fdsr.METHOD,
     dada.METHOD,
     dada.METHOD_COLOUR,
 )

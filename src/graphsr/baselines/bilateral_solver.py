@@ -1,7 +1,7 @@
-"""The fast bilateral solver: a smooth target on a coarse grid over place and colour.
+"""The fast bilateral solver: a smooth target on a coarse grid over position and colour.
 
 Pixels that are near each other and alike in colour fall into one vertex of the grid, so that the system to solve has
-few unknowns; its smoothness ties each vertex to its neighbours in place and in colour.
+few unknowns; the smoothness term compares each vertex with its neighbours in position and in colour.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy import sparse
+from torch import Tensor
 from torch.nn.functional import interpolate
 
-from graphsr.baselines.method import Baseline, Method
+from graphsr.baselines.base import Baseline, Method
 from graphsr.errors import InputError
 from graphsr.features.channels import three_channels
 
@@ -26,77 +27,84 @@ _LEAST_DIAGONAL = 1e-5
 
 
 class BilateralSolver(Baseline):
-    """Smooths the interpolated source. A pixel has the confidence of its source pixel: 1, or what was given.
+    """Smooth the interpolated source; a pixel has the confidence of its source pixel: 1, or what was given.
 
-    spatial_cells   side of a vertex in the image, in source pixels
-    luma, chroma    its sides in colour, of 255; a guide of one channel is luma alone
-    smoothness      the published lambda
+    Args:
+        spatial: Side of a vertex in the image, in source pixels.
+        luma: Its side in brightness, of 255.
+        chroma: Its sides in colour, of 255; a guide of one channel is luma alone.
+        smoothness: The published lambda.
     """
 
-    def __init__(
-        self, spatial_cells: float = 0.25, luma: float = 8.0, chroma: float = 8.0, smoothness: float = 8.0
-    ) -> None:
+    def __init__(self, spatial: float = 0.25, luma: float = 8.0, chroma: float = 8.0, smoothness: float = 8.0) -> None:
         super().__init__()
-        if min(spatial_cells, luma, chroma, smoothness) <= 0:
-            raise InputError("BilateralSolver: spatial_cells, luma, chroma and smoothness must be positive")
-        self.spatial_cells, self.luma, self.chroma, self.smoothness = spatial_cells, luma, chroma, smoothness
+        if min(spatial, luma, chroma, smoothness) <= 0:
+            raise InputError("BilateralSolver: spatial, luma, chroma and smoothness must be positive")
+        self.spatial, self.luma, self.chroma, self.smoothness = spatial, luma, chroma, smoothness
 
-    def estimate(
-        self, guide: torch.Tensor, source: torch.Tensor, interpolated: torch.Tensor, trust: torch.Tensor
-    ) -> torch.Tensor:
-        confidence = interpolate(trust, size=guide.shape[-2:], mode="nearest-exact")
+    def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, confidence: Tensor) -> Tensor:
+        confidence = interpolate(confidence, size=guide.shape[-2:], mode="nearest-exact")
         target = torch.empty_like(interpolated)
         for image in range(guide.shape[0]):
             grid = build_grid(self.coordinates(guide[image], (source.shape[-2], source.shape[-1])))
-            values, trusted = (plane[image, 0].double().cpu().numpy().ravel() for plane in (interpolated, confidence))
-            values = grid.solve(values, trusted, self.smoothness)
+            values, weights = (plane[image, 0].double().cpu().numpy().ravel() for plane in (interpolated, confidence))
+            values = grid.solve(values, weights, self.smoothness)
             target[image, 0] = torch.from_numpy(values.reshape(guide.shape[-2:]))
         return target
 
-    def coordinates(self, guide: torch.Tensor, source_size: tuple[int, int]) -> np.ndarray:
-        """(pixels, 3 or 5) the vertex each pixel of a guide (C, H, W) falls into: row, column, luma and two chromas."""
+    def coordinates(self, guide: Tensor, source_size: tuple[int, int]) -> np.ndarray:
+        """Return the vertex that each pixel of a guide falls into.
+
+        Args:
+            guide: (C, H, W) in 0..1.
+            source_size: (h, w).
+
+        Returns:
+            (pixels, 3 or 5) row, column, luma and, of colours, two chromas.
+        """
         height, width = guide.shape[-2:]
-        sides = (self.spatial_cells * n / m for n, m in zip((height, width), source_size, strict=True))
+        sides = (self.spatial * n / m for n, m in zip((height, width), source_size, strict=True))
         row, column = (
             (np.arange(n) / max(1.0, side)).astype(np.int64) for n, side in zip((height, width), sides, strict=True)
         )
-        place = [plane.ravel() for plane in np.meshgrid(row, column, indexing="ij")]
+        position = [plane.ravel() for plane in np.meshgrid(row, column, indexing="ij")]
         if guide.shape[0] == 1:
             luma = 255 * guide[0].double().cpu().numpy().ravel()
-            return np.stack([*place, (luma / self.luma).astype(np.int64)], 1)
+            return np.stack([*position, (luma / self.luma).astype(np.int64)], 1)
         colours = 255 * three_channels(guide[None])[0].double().cpu().numpy().reshape(3, -1)
         luma, blue, red = _YCBCR @ colours + np.array([[0.0], [128.0], [128.0]])
         colour = [luma / self.luma, blue / self.chroma, red / self.chroma]
-        return np.stack([*place, *(plane.astype(np.int64) for plane in colour)], 1)
+        return np.stack([*position, *(plane.astype(np.int64) for plane in colour)], 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """The vertices that pixels fall into.
 
-    splat  (vertices, pixels) 1 where a pixel falls into a vertex
-    blur   (vertices, vertices) 2 * dimensions on the diagonal, 1 between neighbours
+    Attributes:
+        splat: (vertices, pixels), 1 where a pixel falls into a vertex.
+        blur: (vertices, vertices), 2 * dimensions on the diagonal, 1 between neighbours.
     """
 
     splat: sparse.csr_matrix
     blur: sparse.csr_matrix
 
     def solve(self, values: np.ndarray, confidence: np.ndarray, smoothness: float) -> np.ndarray:
-        """(pixels,) the smooth values closest to (pixels,) `values` where the confidence (pixels,) is large."""
+        """Return the smooth values closest to `values` where the confidence is large; all are (pixels,)."""
         mass = self.splat @ np.ones_like(values)
         scale, mass = bistochastic(self.blur, mass)
-        trust = self.splat @ confidence
+        weight = self.splat @ confidence
         right = self.splat @ (confidence * values)
         scaling = sparse.diags(scale)
-        matrix = (smoothness * (sparse.diags(mass) - scaling @ self.blur @ scaling) + sparse.diags(trust)).tocsr()
-        # Vertices without confidence begin with the mean of what was interpolated there.
+        matrix = (smoothness * (sparse.diags(mass) - scaling @ self.blur @ scaling) + sparse.diags(weight)).tocsr()
+        # Vertices without confidence start from the mean of what was interpolated there.
         mean = (self.splat @ values) / (self.splat @ np.ones_like(values))
-        start = np.where(trust > 0, right / np.maximum(trust, _LEAST_DIAGONAL), mean)
+        start = np.where(weight > 0, right / np.maximum(weight, _LEAST_DIAGONAL), mean)
         return np.asarray(self.splat.T @ conjugate_gradients(matrix, right, start))
 
 
 def build_grid(coordinates: np.ndarray) -> Grid:
-    """The grid of (pixels, dimensions) whole-numbered coordinates."""
+    """Build the grid of whole-numbered coordinates (pixels, dimensions)."""
     pixels, dimensions = coordinates.shape
     # One number for each vertex; an empty row at either end of every dimension keeps neighbours apart.
     spans = coordinates.max(0) - coordinates.min(0) + 3
@@ -113,7 +121,7 @@ def build_grid(coordinates: np.ndarray) -> Grid:
 
 
 def bistochastic(blur: sparse.csr_matrix, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices,) n and m with  diag(n) blur diag(n) 1 = m,  m close to the mass (vertices,) given."""
+    """Return n and m, (vertices,), with  diag(n) blur diag(n) 1 = m  and m close to the mass (vertices,) given."""
     scale = np.ones_like(mass)
     for _ in range(_BISTOCHASTIC_STEPS):
         scale = np.sqrt(scale * mass / (blur @ scale))
@@ -122,7 +130,7 @@ def bistochastic(blur: sparse.csr_matrix, mass: np.ndarray) -> tuple[np.ndarray,
 
 
 def conjugate_gradients(matrix: sparse.csr_matrix, right: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """x of  matrix x = right,  (vertices,), as far as the published number of steps gets."""
+    """Solve  matrix x = right  for x (vertices,) in the published number of steps."""
     diagonal = np.maximum(matrix.diagonal(), _LEAST_DIAGONAL)
     x = start.copy()
     residual = right - matrix @ x

@@ -1,7 +1,7 @@
-"""The numbers in a .caffemodel file, without Caffe.
+"""Read the weights in a .caffemodel file without Caffe.
 
-Such a file is a protocol buffer: a sequence of fields, each a number, a kind and a content, where a content may be such
-a sequence again. Of the hundreds of fields there are, ten matter here.
+Such a file is a protocol buffer: a sequence of fields, each a number, a type and a content, where a content may be such
+a sequence again. Of the hundreds of fields that are defined, ten matter here.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Content = int | bytes
 
 @dataclass(frozen=True)
 class Layer:
+    """One layer: what it is, the arrays it reads and writes by name, and its weights."""
+
     name: str
     kind: str
     reads: str
@@ -34,9 +36,16 @@ class Layer:
 
 
 def read(path: Path) -> dict[str, torch.Tensor]:
-    """LAYER.weight and LAYER.bias of every convolution, LAYER.slope of the PReLU that follows it.
+    """Read the weights of a .caffemodel file.
 
-    Raises ValueError if the file is no such thing.
+    Args:
+        path: The file.
+
+    Returns:
+        LAYER.weight and LAYER.bias of every convolution, LAYER.slope of the PReLU that follows it.
+
+    Raises:
+        ValueError: If it is not such a file.
     """
     layers = [_layer(content) for number, content in _fields(path.read_bytes()) if number == _LAYER]
     state: dict[str, torch.Tensor] = {}
@@ -51,7 +60,7 @@ def read(path: Path) -> dict[str, torch.Tensor]:
         elif layer.kind == "PReLU" and layer.blobs and layer.reads in writer:
             state[f"{writer[layer.reads]}.slope"] = layer.blobs[0].flatten()
     if not state:
-        raise ValueError("there is no convolution with weights in it")
+        raise ValueError("it holds no convolution with weights")
     return state
 
 
@@ -82,7 +91,7 @@ def _blob(content: Content) -> torch.Tensor:
 
 
 def _fields(content: Content) -> Iterator[tuple[int, Content]]:
-    """The fields of a message: their numbers and contents."""
+    """Yield the fields of a message: their numbers and contents."""
     data, at = _bytes(content), 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -96,7 +105,7 @@ def _fields(content: Content) -> Iterator[tuple[int, Content]]:
         elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
             count = 8 if kind == _EIGHT_BYTES else 4
         else:
-            raise ValueError("it is no protocol buffer")
+            raise ValueError("it is not a protocol buffer")
         if at + count > len(data):
             raise ValueError("it ends too early")
         yield key >> 3, data[at : at + count]
@@ -104,7 +113,7 @@ def _fields(content: Content) -> Iterator[tuple[int, Content]]:
 
 
 def _whole_numbers(content: Content) -> Iterator[int]:
-    """Those of a repeated field: packed into one content, or one by one."""
+    """Yield the numbers of a repeated field: packed into one content, or one by one."""
     if isinstance(content, int):
         yield content
         return
@@ -115,11 +124,11 @@ def _whole_numbers(content: Content) -> Iterator[int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at a place, seven bits a byte, and where it ends."""
+    """Read the number that begins at a position, seven bits a byte; return it and where it ends."""
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
-            raise ValueError("it is no protocol buffer, or ends too early")
+            raise ValueError("it is not a protocol buffer, or ends too early")
         value |= (data[at] & 127) << shift
         at += 1
         shift += 7
@@ -129,5 +138,5 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _bytes(content: Content) -> bytes:
     if isinstance(content, int):
-        raise ValueError("it is no protocol buffer of Caffe")
+        raise ValueError("it is not a protocol buffer of Caffe")
     return content

@@ -1,7 +1,8 @@
-"""DADA (Metzger et al. 2023): anisotropic diffusion that is brought back to the source after every step.
+"""DADA (Metzger et al. 2023): anisotropic diffusion with an adjustment to the source after every step.
 
-A network says how well neighbouring pixels conduct; thousands of steps then alternate between diffusing the target and
-multiplying it, cell by cell, so that it averages to the source again. Names are those of the published network.
+A network predicts the conductances between neighbours; thousands of steps then alternate between diffusing the target
+and multiplying it, source pixel by source pixel, so that it averages to the source again. Names are those of the
+published network.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from graphsr.baselines.base import Method, NetworkBaseline
 from graphsr.baselines.diffusion import advance, track
-from graphsr.baselines.method import Method, NetworkBaseline
 from graphsr.features.channels import imagenet_normalised, three_channels
 from graphsr.features.resnet import resnet50
 from graphsr.features.unet import UNet
@@ -25,14 +26,22 @@ LEAST = 0.1  # the adjustment divides by means, which must stay away from 0
 
 
 def conductance(features: Tensor, k: Tensor | float) -> Edges:
-    """1 / (1 + (m / k)^2), m the mean absolute difference of the features (B, M, H, W) of two neighbours."""
+    """Return 1 / (1 + (m / k)^2), with m the mean absolute difference of two neighbours' features.
+
+    Args:
+        features: (B, M, H, W).
+        k: The difference at which the conductance is 1/2.
+
+    Returns:
+        Conductances down (B, H-1, W) and right (B, H, W-1).
+    """
     down = (features[..., 1:, :] - features[..., :-1, :]).abs().mean(1)
     right = (features[..., 1:] - features[..., :-1]).abs().mean(1)
     return Edges(1 / (1 + (down / k).square()), 1 / (1 + (right / k).square()))
 
 
 class DADA(nn.Module):
-    """guide (B, 3, H, W), ImageNet-scaled, and interpolated source (B, 1, H, W) -> conductances."""
+    """Predict conductances from a guide (B, 3, H, W), ImageNet-normalised, and an interpolated source (B, 1, H, W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,14 +56,14 @@ class DADA(nn.Module):
 
 
 class RawChannels(nn.Module):
-    """The variant without a network: the features are the guide's channels and the interpolated source."""
+    """Compute conductances without a network: the features are the guide's channels and the interpolated source."""
 
     def forward(self, guide: Tensor, interpolated: Tensor) -> Edges:
         return conductance(torch.cat([guide, interpolated], dim=1), FIRST_K)
 
 
 class DADABaseline(NetworkBaseline):
-    """Conductances of `network`, then `steps` steps without and `tracked_steps` with gradients.
+    """Compute conductances by `network`, then diffuse `steps` steps without and `tracked_steps` with gradients.
 
     The authors divide the source by the standard deviation of the data set (in mm: Middlebury 1122.7, NYUv2 1386.05,
     DIML 1154.29), to be given as `depth_std` with their weights; without, it is that of the source at hand. As they
@@ -74,13 +83,13 @@ class DADABaseline(NetworkBaseline):
         self.steps, self.tracked_steps, self.depth_std = steps, tracked_steps, depth_std
 
     def scale(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        spread = source.std((-2, -1), correction=0, keepdim=True)
-        flat = spread <= 1e-6 * source.abs().amax((-2, -1), keepdim=True)
-        unit = torch.where(flat, torch.ones_like(spread), spread)
+        std = source.std((-2, -1), correction=0, keepdim=True)
+        flat = std <= 1e-6 * source.abs().amax((-2, -1), keepdim=True)
+        unit = torch.where(flat, torch.ones_like(std), std)
         return torch.zeros_like(unit), unit if self.depth_std is None else torch.full_like(unit, self.depth_std)
 
-    def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, trust: Tensor) -> Tensor:
-        known = trust > 0
+    def estimate(self, guide: Tensor, source: Tensor, interpolated: Tensor, confidence: Tensor) -> Tensor:
+        known = confidence > 0
         least = source.amin((1, 2, 3), keepdim=True)
         lift = torch.where(least <= LEAST, LEAST - least.clamp_max(0), torch.zeros_like(least))
         start, source = interpolated + lift, source + lift

@@ -1,7 +1,7 @@
-"""DADA's diffusion: thousands of steps, each of which is brought back to the source.
+"""DADA's diffusion: thousands of steps, each followed by an adjustment to the source.
 
-`diffuse` is the plain form, differentiable on any device and in any precision. On the CPU `advance` takes the same
-steps without gradients and `track` with them, many times faster, in kernels of their own.
+`diffuse` is the torch form, differentiable on any device and in any precision. On the CPU `advance` takes the same
+steps without gradients and `track` with them, many times faster, in numba kernels.
 """
 
 from __future__ import annotations
@@ -18,18 +18,29 @@ from graphsr.baselines.diffusion_kernels import RATE, TINY, Along, steps_backwar
 from graphsr.graph import Edges
 from graphsr.sampling import Axis, Sampling, axis
 
-# Steps between the images that training keeps; those in between are computed again for the gradient.
-STRETCH = 32
+# Steps between the images that training stores; those in between are computed again for the gradient.
+CHECKPOINT_STEPS = 32
 
 
 def diffuse(image: Tensor, edges: Edges, source: Tensor, known: Tensor, steps: int) -> Tensor:
-    """Differentiable steps from image (B, 1, H, W); source and known (B, 1, h, w) -> (B, 1, H, W)."""
+    """Take differentiable steps of diffusion and adjustment.
+
+    Args:
+        image: (B, 1, H, W) to begin with.
+        edges: Conductances down (B, H-1, W) and right (B, H, W-1).
+        source: (B, 1, h, w), positive.
+        known: (B, 1, h, w), which source pixels the image is adjusted to.
+        steps: How many.
+
+    Returns:
+        (B, 1, H, W).
+    """
     sampling = Sampling(image.shape[-2:], source.shape[-2:])  # type: ignore[arg-type]
     down, right = RATE * edges.down.unsqueeze(1), RATE * edges.right.unsqueeze(1)
-    # A pixel in several cells is multiplied by the mean of their ratios, weighted by its parts in them.
+    # A pixel in several source pixels is multiplied by the mean of their ratios, weighted by its shares in them.
     cover = sampling.adjoint(torch.ones_like(source))
 
-    def stretch(image: Tensor, down: Tensor, right: Tensor, source: Tensor, count: int) -> Tensor:
+    def take_steps(image: Tensor, down: Tensor, right: Tensor, source: Tensor, count: int) -> Tensor:
         for _ in range(count):
             flow_down, flow_right = down * image.diff(dim=-2), right * image.diff(dim=-1)
             image = image + F.pad(flow_down, (0, 0, 0, 1)) - F.pad(flow_down, (0, 0, 1, 0))
@@ -38,15 +49,15 @@ def diffuse(image: Tensor, edges: Edges, source: Tensor, known: Tensor, steps: i
             image = image * (sampling.adjoint(ratio) / cover)
         return image
 
-    for first in range(0, steps, STRETCH):
-        count = min(STRETCH, steps - first)
-        image = checkpoint(stretch, image, down, right, source, count, use_reentrant=False)
+    for first in range(0, steps, CHECKPOINT_STEPS):
+        count = min(CHECKPOINT_STEPS, steps - first)
+        image = checkpoint(take_steps, image, down, right, source, count, use_reentrant=False)
     return image
 
 
 @torch.no_grad()
 def advance(image: Tensor, edges: Edges, source: Tensor, known: Tensor, steps: int) -> Tensor:
-    """`diffuse` without gradients."""
+    """Take the steps of `diffuse` without gradients."""
     if image.device.type != "cpu":
         return diffuse(image, edges, source, known, steps)
     along = _both_axes(image, source)
@@ -57,11 +68,11 @@ def advance(image: Tensor, edges: Edges, source: Tensor, known: Tensor, steps: i
 
 
 def track(image: Tensor, edges: Edges, source: Tensor, known: Tensor, steps: int) -> Tensor:
-    """`diffuse` with gradients of the image and of the edges, but not of the source."""
-    fused = image.device.type == "cpu" and image.dtype == edges.down.dtype == torch.float32
-    if source.requires_grad or not fused:
+    """Take the steps of `diffuse` with gradients of the image and of the edges, but not of the source."""
+    on_kernels = image.device.type == "cpu" and image.dtype == edges.down.dtype == torch.float32
+    if source.requires_grad or not on_kernels:
         return diffuse(image, edges, source, known, steps)
-    result: Tensor = _Tracked.apply(image, edges.down, edges.right, source, known, steps)
+    result: Tensor = _Tracked.apply(image, edges.down, edges.right, source, known, steps)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -71,7 +82,7 @@ class _Tracked(torch.autograd.Function):
         ctx: Any, image: Tensor, down: Tensor, right: Tensor, source: Tensor, known: Tensor, steps: int
     ) -> Tensor:
         edges = Edges(down, right)
-        counts = [min(STRETCH, steps - first) for first in range(0, steps, STRETCH)]
+        counts = [min(CHECKPOINT_STEPS, steps - first) for first in range(0, steps, CHECKPOINT_STEPS)]
         starts = []
         for count in counts:
             starts.append(image)
@@ -98,7 +109,7 @@ class _Tracked(torch.autograd.Function):
 
 
 def _arrays(x: Tensor) -> np.ndarray:
-    """As the kernels take them: single precision, or truth values."""
+    """Return a tensor as the kernels take it: single precision, or booleans."""
     x = x.detach()
     return (x if x.dtype == torch.bool else x.float()).contiguous().numpy()
 

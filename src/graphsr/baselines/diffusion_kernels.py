@@ -1,4 +1,4 @@
-"""The steps of `diffusion` for one image, forward and backward, in as few passes as they need."""
+"""The steps of `diffusion` for one image, forward and backward, in as few passes as possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ TINY = 1e-8
 
 
 class Along(NamedTuple):
-    """sampling.Axis as the kernels read it; `parts` are the shares of a pixel in its cells, made to sum to 1."""
+    """Tables of `sampling.Axis` for the kernels; `parts` are the shares of a pixel in its cells, made to sum to 1.
+
+    A cell is a source pixel, seen as the target pixels that it covers.
+    """
 
     first: np.ndarray
     pixels: np.ndarray
@@ -24,8 +27,8 @@ class Along(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def steps_forward(image, down, right, source, known, rows, columns, steps):  # type: ignore[no-untyped-def]
-    """image (H, W), conductances down (H-1, W) and right (H, W-1), source and known (h, w) -> (H, W)."""
-    old, above, left = _framed(image), _conducting_down(down), _conducting_right(right)
+    """Diffuse an image (H, W) by conductances down (H-1, W) and right (H, W-1); source and known are (h, w)."""
+    old, above, left = _padded(image), _conducting_down(down), _conducting_right(right)
     new = np.zeros_like(old)
     means, ratios = np.empty(source.shape, np.float32), np.empty(source.shape, np.float32)
     sums, wide = np.empty(image.shape[1], np.float32), np.empty((source.shape[0], image.shape[1]), np.float32)
@@ -37,9 +40,9 @@ def steps_forward(image, down, right, source, known, rows, columns, steps):  # t
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def steps_backward(image, down, right, source, known, rows, columns, steps, gradient):  # type: ignore[no-untyped-def]
-    """From the gradient (H, W) of the image after the steps to those of the image before, of down and of right.
+    """Return the gradients of the image before the steps, of down and of right, from that of the image after them.
 
-    The images in between are computed once more and kept. A step multiplies what was diffused, J, by R, which depends
+    The images in between are computed once more and stored. A step multiplies what was diffused, J, by R, which depends
     on J through the means of the cells: hence two ways back to J. From J back to the image is a diffusion again, since
     what flows one way at an edge flows the other way too.
     """
@@ -48,11 +51,11 @@ def steps_backward(image, down, right, source, known, rows, columns, steps, grad
     means, ratios = np.empty(source.shape, np.float32), np.empty(source.shape, np.float32)
     sums, wide = np.empty(width, np.float32), np.empty((source.shape[0], width), np.float32)
     history = np.zeros((steps + 1, height + 2, width + 2), np.float32)
-    history[0] = _framed(image)
+    history[0] = _padded(image)
     for n in range(steps):
         _step(history[n], history[n + 1], above, left, source, known, rows, columns, means, ratios, sums, wide)
     to_above, to_left = np.zeros_like(above), np.zeros_like(left)
-    back, diffused, to_diffused = _framed(gradient), np.zeros_like(history[0]), np.zeros_like(history[0])
+    back, diffused, to_diffused = _padded(gradient), np.zeros_like(history[0]), np.zeros_like(history[0])
     to_wide, to_ratios = np.empty_like(wide), np.empty(source.shape[1], np.float32)
     for n in range(steps - 1, -1, -1):
         old = history[n]
@@ -73,16 +76,16 @@ def steps_backward(image, down, right, source, known, rows, columns, steps, grad
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _framed(image):  # type: ignore[no-untyped-def]
-    """(H, W) in a frame of zeros, which saves the borders from being special."""
-    framed = np.zeros((image.shape[0] + 2, image.shape[1] + 2), np.float32)
-    framed[1:-1, 1:-1] = image
-    return framed
+def _padded(image):  # type: ignore[no-untyped-def]
+    """Surround (H, W) with zeros, so that borders need no code of their own."""
+    padded = np.zeros((image.shape[0] + 2, image.shape[1] + 2), np.float32)
+    padded[1:-1, 1:-1] = image
+    return padded
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _conducting_down(down):  # type: ignore[no-untyped-def]
-    """(H+1, W) what flows over the upper edge of each row; nothing over the frame."""
+    """Return the conductance over the upper edge of each row, (H+1, W); 0 over the border."""
     above = np.zeros((down.shape[0] + 2, down.shape[1]), np.float32)
     above[1:-1] = np.float32(RATE) * down
     return above
@@ -90,6 +93,7 @@ def _conducting_down(down):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _conducting_right(right):  # type: ignore[no-untyped-def]
+    """Return the conductance over the left edge of each column, (H, W+1); 0 over the border."""
     left = np.zeros((right.shape[0], right.shape[1] + 2), np.float32)
     left[:, 1:-1] = np.float32(RATE) * right
     return left
@@ -97,8 +101,8 @@ def _conducting_right(right):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _step(old, new, above, left, source, known, rows, columns, means, ratios, sums, wide):  # type: ignore[no-untyped-def]
-    """One step is one pass, a row of cells at a time: its pixel rows are diffused while it still has the rows above in
-    cache, and multiplied as soon as all cells they lie in are done."""
+    """Take one step in one pass, a row of cells at a time: its pixel rows are diffused while the rows above are still in
+    the cache, and multiplied as soon as all cells they lie in are done."""
     height = old.shape[0] - 2
     diffused, done = 0, 0
     for c in range(source.shape[0]):
@@ -127,7 +131,7 @@ def _diffuse_row(i, above, left, old, new):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _ratios_of_row(c, source, known, rows, columns, new, means, ratios, sums, wide):  # type: ignore[no-untyped-def]
-    """wide[c] (W,) = what the row c of cells wants its pixels multiplied by; means[c] and ratios[c] are kept."""
+    """Compute wide[c] (W,), the factors of the pixels in row c of cells, and with them means[c] and ratios[c]."""
     sums[:] = 0
     for tap in range(rows.pixels[c]):
         i, weight = rows.first[c] + tap, rows.taps[c, tap]
@@ -152,7 +156,7 @@ def _multiply_row(i, wide, a, b, part_a, part_b, new):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _to_wide(back, diffused, rows, to_wide):  # type: ignore[no-untyped-def]
-    """to_wide (h, W): the gradient of what each row of cells wants its pixels multiplied by."""
+    """Compute to_wide (h, W), the gradient of the factors that each row of cells has for its pixels."""
     to_wide[:] = 0
     for i in range(back.shape[0] - 2):
         a, b = rows.owners[i]
@@ -165,7 +169,7 @@ def _to_wide(back, diffused, rows, to_wide):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _through_means(c, known, columns, means, ratios, to_wide, to_ratios):  # type: ignore[no-untyped-def]
-    """to_wide[c] in, and out what comes of it for the sums over the columns of cells, through source / mean."""
+    """Replace to_wide[c] by the gradient of the sums over the columns of cells, through source / mean."""
     to_ratios[:] = 0
     for x in range(to_wide.shape[1]):
         a, b = columns.owners[x]

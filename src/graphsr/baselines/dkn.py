@@ -11,16 +11,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from graphsr.baselines.base import Method, NetworkBaseline
 from graphsr.baselines.deformable import TAPS, DeformableFilter
-from graphsr.baselines.method import Method, NetworkBaseline
 from graphsr.features.channels import three_channels
 
-# All convolutions together see 25 pixels to the left and above, 24 to the right and below.
+# All convolutions together reach 25 pixels to the left and above, 24 to the right and below.
 BEFORE, AFTER = 25, 24
 
 
 class Kernel(nn.Module):
-    """What one image says about the taps: (B, C, H, W) -> weights (B, 9, H, W) in 0..1, offsets (B, 18, H, W)."""
+    """Predict the taps from one image: (B, C, H, W) -> weights (B, 9, H, W) in 0..1, offsets (B, 18, H, W)."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
@@ -48,17 +48,20 @@ class Kernel(nn.Module):
 
 
 class DKN(DeformableFilter):
-    """guide (B, 3, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W)."""
+    """Filter an interpolated source (B, 1, H, W) with a guide (B, 3, H, W), both in 0..1."""
 
     def __init__(self, convention: str = "legacy") -> None:
         super().__init__(Kernel(3), Kernel(1), convention)
 
 
 class DKNBaseline(NetworkBaseline):
-    """DKN on source and guide in 0..1. The factor only enters through the interpolation."""
+    """Run DKN on source and guide in 0..1. The factor only enters through the interpolation."""
+
+    interpolation = "pil"
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        return self.network(three_channels(guide), interpolated)
+        target: Tensor = self.network(three_channels(guide), interpolated)
+        return target
 
 
 METHOD = Method(

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from graphsr.baselines.base import Method, NetworkBaseline
 from graphsr.baselines.deformable import TAPS, DeformableFilter
-from graphsr.baselines.method import Method, NetworkBaseline
 from graphsr.features.channels import three_channels
 from graphsr.features.fdsr import LUMA
 
@@ -23,7 +23,7 @@ def _convolution(inputs: int, outputs: int) -> nn.Conv2d:
 
 
 class FastKernel(nn.Module):
-    """What one image says about the taps: (B, 1, H, W) -> weights (B, 9, H, W) in 0..1, offsets (B, 18, H, W)."""
+    """Predict the taps from one image: (B, 1, H, W) -> weights (B, 9, H, W) in 0..1, offsets (B, 18, H, W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,21 +49,23 @@ class FastKernel(nn.Module):
 
 
 class FDKN(DeformableFilter):
-    """grey guide (B, 1, H, W), interpolated source (B, 1, H, W), both in 0..1 -> target (B, 1, H, W); sides by 4."""
+    """Filter an interpolated source with a grey guide, both (B, 1, H, W) in 0..1, H and W divisible by 4."""
 
     def __init__(self, convention: str = "legacy") -> None:
         super().__init__(FastKernel(), FastKernel(), convention)
 
 
 class FDKNBaseline(NetworkBaseline):
-    """FDKN on source and grey guide in 0..1. The factor only enters through the interpolation."""
+    """Run FDKN on source and grey guide in 0..1. The factor only enters through the interpolation."""
 
     multiple = BLOCK
+    interpolation = "pil"
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
         # Ordinary luma of red, green and blue; the published code has the same for blue, green and red.
         luma = guide.new_tensor(LUMA).view(1, 3, 1, 1)
-        return self.network((three_channels(guide) * luma).sum(1, keepdim=True), interpolated)
+        target: Tensor = self.network((three_channels(guide) * luma).sum(1, keepdim=True), interpolated)
+        return target
 
 
 METHOD = Method(

@@ -1,11 +1,11 @@
 """MSG-Net (Hui et al. 2016): the high frequencies of the source, enlarged step by step beside those of the guide.
 
-Names are ours, since the layers of the published Caffe files are called 'conv1-Y' and the like: `CAFFE_LAYERS` tells
-which is which, and those files can be read (caffe.py).
+Names are ours, since the layers of the published Caffe files are called 'conv1-Y' and the like: `CAFFE_LAYERS` maps
+them, and those files can be read (caffe.py).
 
 From a source of h pixels the network makes factor * h - 1, not factor * h. It is run on the guide without its last
-row and column, and there the target is the enlarged low-pass part alone. The paper does not say what it did; the
-other pixels stay as the published weights make them.
+row and column, and there the target is the enlarged low-pass part alone. The paper does not say what it did; all
+other pixels are those of the published network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor
+from graphsr.baselines.base import Method, NetworkBaseline, for_one_factor
+from graphsr.baselines.interpolation import interpolate_pil_bicubic
 from graphsr.errors import InputError
 from graphsr.features.channels import three_channels
 
@@ -31,7 +32,7 @@ def _initialise(convolution: nn.Conv2d | nn.ConvTranspose2d, std: float) -> None
 
 
 class Unit(nn.Module):
-    """A convolution, or a transposed one, and a PReLU of one slope a channel."""
+    """Apply a convolution, or a transposed one, and a PReLU of one slope a channel."""
 
     def __init__(self, convolution: nn.Conv2d | nn.ConvTranspose2d, std: float = 0.04851) -> None:
         super().__init__()
@@ -40,7 +41,8 @@ class Unit(nn.Module):
         self.slope = nn.PReLU(convolution.out_channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.slope(self.convolution(x))
+        x = self.slope(self.convolution(x))
+        return x
 
 
 def _unit(inputs: int, outputs: int = WIDTH) -> Unit:
@@ -48,7 +50,7 @@ def _unit(inputs: int, outputs: int = WIDTH) -> Unit:
 
 
 class Level(nn.Module):
-    """Guide and source joined, then doubled: (B, 32, n, m) twice -> (B, 32, 2n + 1, 2m + 1)."""
+    """Join guide and source, then double the sides: (B, 32, n, m) twice -> (B, 32, 2n + 1, 2m + 1)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,11 +59,12 @@ class Level(nn.Module):
         self.enlarge = Unit(nn.ConvTranspose2d(WIDTH, WIDTH, 5, 2, padding=1))
 
     def forward(self, guide: Tensor, source: Tensor) -> Tensor:
-        return self.enlarge(self.refine(self.join(torch.cat([guide, source], dim=1))))
+        x: Tensor = self.enlarge(self.refine(self.join(torch.cat([guide, source], dim=1))))
+        return x
 
 
 class MSGNet(nn.Module):
-    """High-pass guide (B, 1, kh-1, kw-1) and source (B, 1, h, w) -> high-pass target (B, 1, kh-1, kw-1)."""
+    """Predict the high-pass target (B, 1, kh-1, kw-1) of a high-pass guide of that size and source (B, 1, h, w)."""
 
     def __init__(self, factor: int) -> None:
         super().__init__()
@@ -84,10 +87,11 @@ class MSGNet(nn.Module):
         x = self.enlarge(self.source(source))
         for level, beside in zip(self.levels, reversed(coarser), strict=True):
             x = level(beside, x)
-        return self.out(self.finish(self.refine(self.join(torch.cat([finest, x], dim=1)))))
+        target: Tensor = self.out(self.finish(self.refine(self.join(torch.cat([finest, x], dim=1)))))
+        return target
 
     def _guide_maps(self, guide: Tensor) -> list[Tensor]:
-        """(B, 1, H, W) -> one map (B, 32, ., .) a level, fine to coarse, each half as large as the one before."""
+        """Return a map (B, 32, ., .) of each level of (B, 1, H, W), fine to coarse, each half the size of the last."""
         first, second, *others = self.guide
         maps = [second(first(guide))]
         for unit in others:
@@ -113,7 +117,7 @@ CAFFE_LAYERS = {factor: _caffe_layers(factor) for factor in LEVELS}
 
 
 def caffe_names(factor: int) -> dict[str, str]:
-    """From the names that caffe.py gives the numbers of a published file to those of our network."""
+    """Return our name of each tensor in a published file, by the name that caffe.py gives it."""
     names: dict[str, str] = {}
     for module, layer in CAFFE_LAYERS[factor].items():
         convolution = module if module == "out" else f"{module}.convolution"
@@ -124,13 +128,13 @@ def caffe_names(factor: int) -> dict[str, str]:
 
 
 class MSGNetBaseline(NetworkBaseline):
-    """MSG-Net at its factor: frequencies split before, and put together after it."""
+    """Run MSG-Net at its factor on the high-pass parts of guide and source, and add the low-pass part."""
 
     def __init__(self, factor: int) -> None:
         super().__init__(MSGNet(factor), factor)
 
     def learning_rates(self) -> list[tuple[float, list[nn.Parameter]]]:
-        """A tenth for biases and for the last layer, as published."""
+        """Return a tenth for biases and for the last layer, as published."""
         slow = [p for name, p in self.named_parameters() if name.endswith(".bias") or name == "network.out.weight"]
         others = [p for p in self.parameters() if all(p is not one for one in slow)]
         return [(1.0, others), (0.1, slow)]
@@ -138,13 +142,13 @@ class MSGNetBaseline(NetworkBaseline):
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
         smooth = _box_mean(source)
         details = self.network(_guide_details(guide)[..., :-1, :-1], source - smooth)
-        # With `antialias` the kernel is that of MATLAB's imresize (a = -0.5), which the authors used.
-        low_pass = F.interpolate(smooth, size=guide.shape[-2:], mode="bicubic", antialias=True)
+        # The kernel is that of MATLAB's imresize too, which the authors used.
+        low_pass = interpolate_pil_bicubic(smooth, (guide.shape[-2], guide.shape[-1]))
         return low_pass + F.pad(details, (0, 1, 0, 1))
 
 
 def _guide_details(guide: Tensor) -> Tensor:
-    """What the network sees of a guide (B, C, H, W) in 0..1: (B, 1, H, W) in 0..1."""
+    """Return the high-pass luma (B, 1, H, W) in 0..1 of a guide (B, C, H, W) in 0..1."""
     weights = guide.new_tensor(LUMA).view(1, 3, 1, 1)
     luma = (LUMA_BLACK + (three_channels(guide) * weights).sum(1, keepdim=True)).round()
     luma = _stretched(luma)
@@ -152,12 +156,12 @@ def _guide_details(guide: Tensor) -> Tensor:
 
 
 def _box_mean(x: Tensor) -> Tensor:
-    """3x3 means of x (B, C, H, W), the border repeated."""
+    """Return the 3x3 means of x (B, C, H, W), the border repeated."""
     return F.avg_pool2d(F.pad(x, (1, 1, 1, 1), mode="replicate"), 3, 1)
 
 
 def _stretched(x: Tensor) -> Tensor:
-    """Each image of x (B, 1, H, W) brought to 0..1; a constant one to 0."""
+    """Bring each image of x (B, 1, H, W) to 0..1; a constant one to 0."""
     low, high = x.amin((-2, -1), keepdim=True), x.amax((-2, -1), keepdim=True)
     return (x - low) / torch.where(high > low, high - low, torch.ones_like(high))
 

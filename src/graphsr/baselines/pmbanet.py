@@ -1,7 +1,7 @@
 """PMBANet (Ye et al. 2020): three stages, each of many back-projections between the two resolutions.
 
-The authors' names of parameters are not known to us, so theirs are not the ones used here: a file of weights of
-theirs needs renaming. Counts and shapes are the published ones, parts that are built but never run included.
+The authors' names of parameters are not known, so names here are ours: a file of their weights needs renaming. Counts
+and shapes are the published ones, layers that are built but never run included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.baselines.method import Method, NetworkBaseline, for_one_factor
+from graphsr.baselines.base import Method, NetworkBaseline, for_one_factor
 from graphsr.errors import InputError
 from graphsr.features.channels import three_channels
 
@@ -24,7 +24,7 @@ POOL = 4
 
 
 class Unit(nn.Module):
-    """A convolution, or a transposed one, and a PReLU of one slope."""
+    """Apply a convolution, or a transposed one, and a PReLU of one slope."""
 
     def __init__(self, layer: nn.Conv2d | nn.ConvTranspose2d) -> None:
         super().__init__()
@@ -32,7 +32,8 @@ class Unit(nn.Module):
         self.slope = nn.PReLU()
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.slope(self.layer(x))
+        x = self.slope(self.layer(x))
+        return x
 
 
 def _unit(inputs: int, outputs: int, kernel: int, dilation: int = 1) -> Unit:
@@ -50,7 +51,7 @@ def _down(factor: int) -> Unit:
 
 
 class DenseBranch(nn.Module):
-    """Dilated convolutions that see all before them, then enlarged: (B, C, h, w) -> (B, 64, H, W)."""
+    """Apply dilated convolutions, each to all maps before it, then enlarge: (B, C, h, w) -> (B, 64, H, W)."""
 
     def __init__(self, inputs: int, factor: int) -> None:
         super().__init__()
@@ -60,14 +61,15 @@ class DenseBranch(nn.Module):
         self.up = _up(factor)
 
     def forward(self, x: Tensor) -> Tensor:
-        found = [x]
+        maps = [x]
         for layer in self.layers:
-            found.append(layer(torch.cat(found, dim=1)))
-        return self.up(found[-1])
+            maps.append(layer(torch.cat(maps, dim=1)))
+        x = self.up(maps[-1])
+        return x
 
 
 class Reconstruction(nn.Module):
-    """Sharpened details, enlarged, reduced again, and the error enlarged too.
+    """Sharpen details, enlarge, reduce again, and add the enlarged error.
 
     (B, C, h, w) -> (B, 64, H, W); with `from_target` the input is (B, 64, H, W).
     """
@@ -86,11 +88,12 @@ class Reconstruction(nn.Module):
         details = F.relu(mixed - self.smooth(F.avg_pool2d(mixed, POOL)))
         sharp = mixed + 0.1 * details * mixed
         enlarged = self.up(sharp)
-        return enlarged + self.up_error(self.down(enlarged) - sharp)
+        x = enlarged + self.up_error(self.down(enlarged) - sharp)
+        return x
 
 
 class Reconstructions(nn.Module):
-    """Four blocks in a row, joined: (B, C, h, w) -> (B, 64, H, W)."""
+    """Apply four blocks one after another and join their outputs: (B, C, h, w) -> (B, 64, H, W)."""
 
     def __init__(self, inputs: int, factor: int) -> None:
         super().__init__()
@@ -101,14 +104,15 @@ class Reconstructions(nn.Module):
         self.join = _unit(4 * WIDTH, WIDTH, 3)
 
     def forward(self, x: Tensor) -> Tensor:
-        found = [self.first(x)]
+        maps = [self.first(x)]
         for block in self.others:
-            found.append(block(found[-1]))
-        return self.join(torch.cat(found, dim=1))
+            maps.append(block(maps[-1]))
+        x = self.join(torch.cat(maps, dim=1))
+        return x
 
 
 class ChannelAttention(nn.Module):
-    """Channels turned up by what the whole image holds: (B, 64, H, W) -> the same."""
+    """Amplify channels by a function of their means over the image: (B, 64, H, W) -> (B, 64, H, W)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,10 +125,10 @@ class ChannelAttention(nn.Module):
 
 
 class PMBANet(nn.Module):
-    """guide (B, 3, H, W), source (B, 1, h, w) -> target (B, 1, H, W); h and w divisible by 4.
+    """Predict a target (B, 1, H, W) from guide (B, 3, H, W) and source (B, 1, h, w); h and w divisible by 4.
 
-    Built are parts of a fourth and fifth stage, and at x16 of a third, that are never run: they are in the published
-    files and counts.
+    Parts of a fourth and fifth stage, and at x16 of a third, are built but never run: they are in the published files
+    and counts.
     """
 
     def __init__(self, factor: int) -> None:
@@ -150,7 +154,8 @@ class PMBANet(nn.Module):
             features = self.attentions[stage](both + colours if stage == 0 else both)
             if stage < self.stages - 1:
                 x = torch.cat([x, self.downs[stage](features)], dim=1)
-        return self.out(features)
+        source = self.out(features)
+        return source
 
 
 def _initialise(module: nn.Module) -> None:
@@ -161,7 +166,7 @@ def _initialise(module: nn.Module) -> None:
 
 
 class PMBANetBaseline(NetworkBaseline):
-    """PMBANet at its factor, on source and guide in 0..1 (in the release: 8 bits, divided by 255)."""
+    """Run PMBANet at its factor, on source and guide in 0..1 (in the release: 8 bits, divided by 255)."""
 
     layout: ClassVar[torch.memory_format] = torch.contiguous_format  # 4.0 s a sample instead of 5.8 at x8
 
@@ -170,7 +175,8 @@ class PMBANetBaseline(NetworkBaseline):
         self.multiple = POOL * factor
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        return self.network(three_channels(guide), source)
+        target: Tensor = self.network(three_channels(guide), source)
+        return target
 
 
 METHOD = Method(

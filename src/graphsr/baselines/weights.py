@@ -1,4 +1,4 @@
-"""Methods by name: those that need no weights as they are, learned ones with a file of weights ("dkn:FILE")."""
+"""Baselines by name: those that need no weights as they are, learned ones with a file of weights ("dkn:FILE")."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 from graphsr.baselines import METHODS, Method, caffe
-from graphsr.baselines.method import NetworkBaseline
+from graphsr.baselines.base import NetworkBaseline
 from graphsr.errors import InputError
-from graphsr.files.atomic import check_folder, whole_file
 from graphsr.models import files as model_files
 from graphsr.models.base import Model
-from graphsr.models.files import stored
+from graphsr.models.files import write_tensors
 from graphsr.suggestion import suggestion
 
 FORMAT = "graphsr weights 1"
@@ -28,7 +27,17 @@ _UNUSED = "num_batches_tracked"
 
 
 def load(name: str) -> Model | None:
-    """The method of a name such as "guided-filter", "dkn:FILE" or "msg-net-x8:FILE"; None if no method is called so."""
+    """Load a baseline by name.
+
+    Args:
+        name: Such as "guided-filter", "dkn:FILE" or "msg-net-x8:FILE".
+
+    Returns:
+        The model, in evaluation mode; None if no baseline is called so.
+
+    Raises:
+        InputError: If it needs weights and there are none, or they are not its own.
+    """
     called, colon, file = name.partition(":")
     method, factor = find(called)
     if method is None:
@@ -39,7 +48,7 @@ def load(name: str) -> Model | None:
     if not method.learned:
         if colon:
             raise InputError(f"model {name!r}: {method.name} takes no weights; say {method.name!r}")
-        return method.build(None).eval()
+        return _named(method.build(None), method)
     if method.factors and factor not in method.factors:
         why = "the weights are for one factor" if factor is None else f"does not exist at x{factor}"
         there = ", ".join(f"{called_with(method, each)}:FILE" for each in method.factors)
@@ -57,32 +66,44 @@ def load(name: str) -> Model | None:
     if None not in (factor, trained_for) and factor != trained_for:
         raise InputError(f"weights {path}: are for x{trained_for}, not for x{factor}")
     model.factor = factor or trained_for
+    return _named(model, method)
+
+
+def _named(model: Model, method: Method) -> Model:
+    """Return a model that knows the name of its method, by which it can be saved."""
+    model.method = method.name  # type: ignore[assignment]
     return model.eval()
 
 
-def save(
-    model: NetworkBaseline,
-    method: str,
-    path: Path,
-    *,
-    half: bool = False,
-    about: Mapping[str, str] | None = None,
-) -> None:
-    """Write a network's weights with the name of its method (and factor) inside, so that no other takes them."""
-    check_folder(path)
-    called = called_with(METHODS[method], model.factor if METHODS[method].factors else None)
-    tensors = {name: stored(name, value, half) for name, value in model.network.state_dict().items()}
-    with whole_file(path) as part:
-        save_file(tensors, part, {"format": FORMAT, "method": called, **(about or {})})
+def method_of(model: Model) -> str | None:
+    """Return the name of the method that a model is of; None if it is no baseline."""
+    return getattr(model, "method", None)
+
+
+def save(model: Model, method: str, path: Path, *, half: bool = False, about: Mapping[str, str] | None = None) -> None:
+    """Write the weights of a baseline, if it has any, with the name of its method (and factor) inside.
+
+    Args:
+        model: The baseline.
+        method: The name of its method.
+        path: The file to write, .safetensors.
+        half: Whether to store numbers in half precision.
+        about: Text to store beside them.
+    """
+    factor, tensors = None, {}
+    if isinstance(model, NetworkBaseline):
+        factor, tensors = model.factor if METHODS[method].factors else None, model.network.state_dict()
+    name = called_with(METHODS[method], factor)
+    write_tensors(path, tensors, {"format": FORMAT, "method": name, **(about or {})}, half=half)
 
 
 def called_with(method: Method, factor: int | None) -> str:
-    """The name of a method at a factor."""
+    """Return the name of a method at a factor."""
     return method.name if factor is None else f"{method.name}-x{factor}"
 
 
 def skeleton(method: Method, factor: int | None) -> nn.Module:
-    """The network of a learned method without its numbers: names and shapes, at no cost."""
+    """Return the network of a learned method on torch's meta device: names and shapes without numbers, at no cost."""
     with torch.device("meta"):
         model = method.build(factor)
     assert isinstance(model, NetworkBaseline)  # as all that are learned
@@ -90,7 +111,7 @@ def skeleton(method: Method, factor: int | None) -> nn.Module:
 
 
 def find(called: str) -> tuple[Method | None, int | None]:
-    """The method and the factor that a name such as "dkn" or "msg-net-x8" stands for."""
+    """Return the method and the factor that a name such as "dkn" or "msg-net-x8" stands for."""
     called = called.lower()
     if called in METHODS:
         return METHODS[called], None
@@ -100,8 +121,8 @@ def find(called: str) -> tuple[Method | None, int | None]:
 
 
 def factor_inside(path: Path) -> int | None:
-    """The factor that a file of ours says its weights were trained for; None if there were more, or it is silent."""
-    parts = re.fullmatch(r"x(\d+)", model_files.about(path).get("factors", ""))
+    """Return the factor that a file of ours says its weights were trained for; None if several, or not said."""
+    parts = re.fullmatch(r"x(\d+)", model_files.read_metadata(path).get("factors", ""))
     return int(parts[1]) if parts else None
 
 
@@ -124,7 +145,14 @@ def _fill(network: nn.Module, path: Path, method: Method, factor: int | None) ->
 
 
 def read(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name: .safetensors, .caffemodel or what torch saves (never runs code from it)."""
+    """Read a file of weights; never runs code from it.
+
+    Args:
+        path: A .safetensors, a .caffemodel, or what `torch.save` writes.
+
+    Returns:
+        The tensors by name.
+    """
     if not path.is_file():
         raise InputError(f"weights {path}: no such file")
     try:
@@ -155,8 +183,8 @@ def read(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _owner_inside(path: Path) -> str | None:
-    """The method that a file of ours says it is of."""
-    about = model_files.about(path)
+    """Return the method that a file of ours says its weights are of."""
+    about = model_files.read_metadata(path)
     if "architecture" in about:
         return "graphsr.GraphSR, the graph model"
     return about.get("method") if about.get("format") == FORMAT else None
@@ -167,7 +195,7 @@ def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
 
 
 def _owners(shapes: dict[str, tuple[int, ...]]) -> list[str]:
-    """The learned methods, with the factor where it matters, that have such tensors."""
+    """Return the names of the learned methods, with the factor where it matters, that have such tensors."""
     known = [(method, each) for method in METHODS.values() if method.learned for each in method.factors or (None,)]
     return [
         called_with(method, each) for method, each in known if _shapes(skeleton(method, each).state_dict()) == shapes

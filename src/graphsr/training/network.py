@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.base import NetworkBaseline
 from graphsr.baselines.dada import DADABaseline
-from graphsr.baselines.method import NetworkBaseline
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
-from graphsr.models.base import load
 from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.registry import load
 from graphsr.settings import build as from_table
 from graphsr.training.config import Config, fixed_factor
 

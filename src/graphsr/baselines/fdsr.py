@@ -1,17 +1,17 @@
-"""FDSR (He et al. 2021) as a method of its own: the extractor of that name with one output, added to the source."""
+"""FDSR (He et al. 2021) as a baseline: the extractor of that name with one output, added to the interpolated source."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from graphsr.baselines.method import Method, NetworkBaseline
+from graphsr.baselines.base import Method, NetworkBaseline
 from graphsr.features.channels import three_channels
 from graphsr.features.fdsr import FDSR
 
 
 class ResidualFDSR(FDSR):
-    """The published network, names included: RGB guide and interpolated source (B, 4, H, W) -> target (B, 1, H, W)."""
+    """Run the published network: RGB guide and interpolated source (B, 4, H, W) -> target (B, 1, H, W)."""
 
     def __init__(self) -> None:
         super().__init__(in_channels=4, out_channels=1)
@@ -21,12 +21,14 @@ class ResidualFDSR(FDSR):
 
 
 class FDSRBaseline(NetworkBaseline):
-    """FDSR on source and guide in 0..1. The factor only enters through the interpolation."""
+    """Run FDSR on source and guide in 0..1. The factor only enters through the interpolation."""
 
     multiple = FDSR.multiple
+    interpolation = "pil"
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:
-        return self.network(torch.cat([three_channels(guide), interpolated], dim=1))
+        target: Tensor = self.network(torch.cat([three_channels(guide), interpolated], dim=1))
+        return target
 
 
 METHOD = Method(
