@@ -40,7 +40,7 @@ def test_what_is_written_is_read_back_exactly(tmp_path: Path, suffix: str, dtype
     assert image.dtype == array.dtype
     assert image.notes == ()
     np.testing.assert_array_equal(image.array, array)
-    assert list(report.remarks()) == []
+    assert list(report.notes()) == []
     assert report.dtype == dtype
 
 

@@ -61,7 +61,7 @@ def test_what_jpeg_compression_changed_is_reported(tmp_path: Path) -> None:
     difference = np.abs(stored.astype(int) - noise)
     assert report.compressed.count == np.count_nonzero(difference) > 0
     assert report.compressed.largest == difference.max()
-    assert "JPEG compression" in next(report.remarks())
+    assert "JPEG compression" in next(report.notes())
 
 
 @pytest.mark.parametrize(("dtype", "advice"), [("uint16", ".png"), ("float32", ".tif")])

@@ -25,7 +25,7 @@ def test_a_16_bit_millimetre_png_in_gives_a_16_bit_millimetre_png_out(tmp_path: 
     assert stored.array.tolist() == [[1000, 1500], [2000, 2000]]
     assert report.rounded == Change(2, 0.5)
     assert report.clipped == Change()
-    assert list(report.remarks()) == ["2 of 4 values rounded to uint16, by at most 0.5"]
+    assert list(report.notes()) == ["2 of 4 values rounded to uint16, by at most 0.5"]
 
 
 def test_values_beyond_the_type_are_clipped_and_counted(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_nan_becomes_the_missing_value_and_is_counted(tmp_path: Path, missing: f
     report = write_image(tmp_path / "depth.png", target, like=np.uint16, missing=missing)
     assert read_image(tmp_path / "depth.png").array.tolist() == [[expected, 7], [expected, 8]]
     assert (report.missing, report.missing_value) == (2, expected)
-    assert list(report.remarks()) == [f"2 missing values written as {expected}"]
+    assert list(report.notes()) == [f"2 missing values written as {expected}"]
 
 
 def test_floats_keep_nan_unless_the_source_had_a_value_for_it(tmp_path: Path) -> None:
@@ -127,5 +127,5 @@ def test_only_images_are_written(tmp_path: Path, array: np.ndarray) -> None:
 
 
 def test_an_unknown_output_type_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"out\.bmp: unknown file type \.bmp; use one of \.png"):
-        write_image(tmp_path / "out.bmp", np.ones((2, 2), np.uint8))
+    with pytest.raises(InputError, match=r"out\.gif: unknown file type \.gif; use one of \.png"):
+        write_image(tmp_path / "out.gif", np.ones((2, 2), np.uint8))

@@ -13,14 +13,14 @@ from graphsr.errors import InputError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yields a temporary path beside `path`; on success it replaces `path`, on failure it is removed."""
+    """Yield a temporary path beside `path`; on success it replaces `path`, on failure it is removed."""
     # A link stays a link: the file it points to is the one replaced.
     destination = Path(os.path.realpath(path))
     temporary = destination.with_name(f".graphsr-{secrets.token_hex(6)}{destination.suffix}")
     try:
-        rights = _create(temporary, like=destination)
+        mode = _create(temporary, like=destination)
         yield temporary
-        os.chmod(temporary, rights)  # some writers put a file of their own in its place
+        os.chmod(temporary, mode)  # some writers put a file of their own in its place
         _flush(temporary)
         os.replace(temporary, destination)
         _flush(destination.parent)
@@ -31,7 +31,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def check_folder(path: Path) -> None:
-    """Refuses, before anything is computed, a path that cannot be written later."""
+    """Check, before anything is computed, that a file can be written at `path`; raise an `InputError` if not."""
     folder = path.parent
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file to write")
@@ -44,8 +44,8 @@ def check_folder(path: Path) -> None:
 
 
 def _create(temporary: Path, like: Path) -> int:
-    """Makes the file; returns its rights."""
-    # os.open rather than tempfile: the result gets the rights that the user's umask gives, not 0600.
+    """Create the file and return its permission bits: those of `like`, if it exists."""
+    # os.open rather than tempfile: the result gets the permissions that the user's umask gives, not 0600.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     if like.exists():
         os.chmod(temporary, like.stat().st_mode & 0o777)

@@ -1,4 +1,4 @@
-"""How far each source pixel is to be trusted, read from a file."""
+"""The confidence of every source pixel, read from a file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from graphsr.files.reading import read_image
 
 
 def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDArray[np.float32]:
-    """Confidences (h, w) for a source of that size: 0 is missing, 1 is full trust.
+    """Read the confidences of source pixels: 0 is missing, 1 is full confidence.
 
     Floats are taken as they are, with NaN for missing. Whole numbers count as fractions of the type's largest
     (255 in an 8-bit mask is 1), unless they are only zeros and ones.
+
+    Args:
+        path: An image file with one channel.
+        size: The source's (h, w), which the file must have.
+
+    Returns:
+        Confidences (h, w), float32, all finite and 0 or more.
     """
     image = read_image(path)
     if image.channels != 1:
@@ -29,10 +36,7 @@ def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDAr
     values[np.isnan(values)] = 0
     if image.dtype.kind in "iu" and image.array.max() > 1:
         values /= np.float32(np.iinfo(image.dtype).max)
-    if values.min() < 0 or not np.all(np.isfinite(values)):
-        raise InputError(f"{path}: a confidence is 0 or more and finite; the file holds {_worst(values):g}")
+    low, high = float(values.min()), float(values.max())
+    if low < 0 or not np.isfinite(high):
+        raise InputError(f"{path}: a confidence is 0 or more and finite; the file holds {low if low < 0 else high:g}")
     return values
-
-
-def _worst(values: NDArray[np.float32]) -> float:
-    return float(values.min() if values.min() < 0 else values.max())

@@ -1,4 +1,4 @@
-"""From computed floats to the type of a file, counting every value that had to change."""
+"""Conversion of computed floats to the type of a file; every value that had to change is counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ UNCHANGED = Change()
 
 @dataclass(frozen=True, eq=False)
 class Converted:
-    """`rounded` leaves out the values that were clipped; `missing` counts NaN replaced by `missing_value`."""
+    """The values in their new type, and what that changed.
+
+    `rounded` leaves out the values that were clipped; `missing` counts the NaN that were replaced by `missing_value`.
+    """
 
     array: Array
     rounded: Change = UNCHANGED
@@ -33,7 +36,16 @@ class Converted:
 
 
 def convert(array: Array, dtype: np.dtype[Any], missing: float | None = None) -> Converted:
-    """Values of `array` in the type `dtype`. NaN becomes `missing`, or 0 in integers if none is given."""
+    """Convert values to another type, rounded and clipped where need be.
+
+    Args:
+        array: Values of any shape and real type.
+        dtype: The type to convert to.
+        missing: What NaN becomes; None leaves it in floats and makes it 0 in integers.
+
+    Returns:
+        The values of the same shape, and how many were changed by how much.
+    """
     if array.dtype == dtype and missing is None:
         return Converted(array)
     to_integer = dtype.kind in "iu"
@@ -51,7 +63,7 @@ def convert(array: Array, dtype: np.dtype[Any], missing: float | None = None) ->
 
 
 def _filled(array: Array, fill: float | None) -> tuple[Array, int]:
-    """A float64 copy (exact for every type up to 32 bits) with NaN replaced, and how many were."""
+    """Return a float64 copy (exact for every type up to 32 bits) with NaN replaced, and how many were."""
     values = array.astype(np.float64)
     if fill is None or np.isnan(fill):
         return values, 0

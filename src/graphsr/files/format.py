@@ -14,29 +14,38 @@ from graphsr.files.image import Array, Image
 
 
 def nothing_to_import(path: Path) -> None:
-    """For formats whose library is always installed."""
+    """Accept any path: the format's library is always installed."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One file format. `types` are what `write` accepts, narrow to wide; `channels` None means any number."""
+    """One file format.
+
+    Attributes:
+        name: The name used in messages.
+        suffixes: In lower case with their dot; the first is recommended.
+        signatures: What the file's first bytes may be.
+        read: Reads a file; it may raise any exception for damaged bytes.
+        write: Writes (H, W) or (H, W, C) of one of `types`, with the value that means missing; None if the format is
+            read only.
+        types: The types that `write` accepts, narrow to wide.
+        channels: The numbers of channels that `write` accepts; None for any.
+        lossy: Whether compression changes values.
+        require: Raises an `InputError` if the format's library is not installed.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     signatures: tuple[bytes, ...]
     read: Callable[[Path], Image]
-    write: Callable[[Path, Array, float | None], None]
-    types: tuple[str, ...]
+    write: Callable[[Path, Array, float | None], None] | None = None
+    types: tuple[str, ...] = ()
     channels: tuple[int, ...] | None = None
     lossy: bool = False
     require: Callable[[Path], None] = nothing_to_import
 
-    @property
-    def holds_floats(self) -> bool:
-        return any(np.dtype(name).kind == "f" for name in self.types)
-
     def stored_type(self, source: np.dtype[Any]) -> np.dtype[Any] | None:
-        """The type in which values of type `source` are stored; None where that would destroy them.
+        """Return the type in which values of type `source` are stored; None where that would destroy them.
 
         The source's own type if the format has it, else the narrowest that holds all its values (of floats,
         at least 32 bits for an integer source, whose upsampled values have fractions). An integer source may
@@ -57,6 +66,7 @@ class Format:
         return holding[0] if holding else floats[-1] if floats else integers[-1]
 
     def check_channels(self, path: Path, channels: int) -> None:
+        """Check that files of this format hold that many channels; raise an `InputError` if not."""
         if self.channels is None or channels in self.channels:
             return
         allowed = " or ".join(str(count) for count in self.channels)

@@ -13,7 +13,15 @@ _ISOLATION = 10  # zeros for each pixel that is near zero
 
 
 def mark_missing(array: Array, missing: float | None) -> tuple[Array, NDArray[np.bool_]]:
-    """The source as floats with NaN where it equals `missing` or is not finite, and where that is."""
+    """Return the source as floats with NaN for missing pixels.
+
+    Args:
+        array: Any shape, any real type.
+        missing: The value that marks a missing pixel; what is not finite is always missing.
+
+    Returns:
+        The values as floats of at least 32 bits, and where they are missing; both of the shape of `array`.
+    """
     values = array.astype(np.result_type(array.dtype, np.float32))
     holes = ~np.isfinite(values)
     if missing is not None and not np.isnan(missing):
@@ -31,7 +39,7 @@ def _equal(array: Array, value: float) -> NDArray[np.bool_]:
 
 
 def suspected_missing(array: Array) -> float:
-    """The share of zeros in an integer image if they look like holes rather than values, else 0.
+    """Return the share of zeros in an integer image if they look like holes rather than values, else 0.
 
     Holes are zeros that stand apart: hardly any other pixel is near zero. A dark picture has its zeros next
     to ones and twos, and an image of only two values is a mask, where zero means something.

@@ -21,7 +21,11 @@ _TURNS = {
 
 
 def upright(array: Array, orientation: int) -> tuple[Array, tuple[str, ...]]:
-    """The array turned upright, and a note if that changed it. Unknown tag values count as upright."""
+    """Turn an image (H, W) or (H, W, C) upright.
+
+    Returns:
+        The image, and a note if it was turned. Unknown values of the tag count as upright.
+    """
     if orientation not in _TURNS:
         return array, ()
     transpose, flip_rows, flip_columns = _TURNS[orientation]

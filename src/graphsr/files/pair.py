@@ -1,7 +1,9 @@
-"""A pair of image files in, one file out: what `graphsr upsample` does with each pair."""
+"""Upsampling a pair of image files: what `graphsr upsample` does with each pair."""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +12,17 @@ import numpy as np
 
 from graphsr import pictures
 from graphsr.errors import InputError
-from graphsr.files import (
-    Image,
-    WriteReport,
-    check_output,
-    mark_missing,
-    read_confidence,
-    read_image,
-    suspected_missing,
-    write_image,
-)
-from graphsr.models.base import load
+from graphsr.files.confidence import read_confidence
+from graphsr.files.image import Image
+from graphsr.files.missing import mark_missing, suspected_missing
+from graphsr.files.outputs import check_outputs
+from graphsr.files.reading import read_image
+from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
+from graphsr.models.registry import load
 from graphsr.upsampling import Report, upsample
 
 _UNEQUAL_FACTORS = 1.1
+_log = logging.getLogger("graphsr")
 
 
 @dataclass(frozen=True)
@@ -38,88 +37,96 @@ class PairFiles:
 
 
 @dataclass(frozen=True)
-class Choices:
-    """What the user chose for all pairs."""
+class PairOptions:
+    """The options that all pairs of a command share; `missing` is the value that marks a missing source pixel."""
 
     model: str = "default"
     exact: bool = False
     missing: float | None = None
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)
-class FileReport:
-    """What was read and written, and how it went."""
+class PairReport:
+    """What was read, computed and written."""
 
     files: PairFiles
     guide: str  # size, channels and type in words
     source: str
     size: str
-    holes: int
+    missing: int
     factors: tuple[float, float]
     stored_type: str
-    solved: Report
+    solve: Report
     written: WriteReport
 
 
-def upsample_pair(files: PairFiles, choices: Choices, remark: Callable[[str], None]) -> FileReport:
-    """Upsample one pair; `remark` is told what the user may want to know before it begins."""
-    _refuse_overwriting(files)
-    coarse = read_image(files.source)
-    marker = coarse.missing if choices.missing is None else choices.missing
-    stored_type = check_output(files.output, coarse, missing=marker)
+def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
+    """Upsample one pair of files.
+
+    Args:
+        files: What to read and what to write.
+        options: How.
+        note: Called, before the computation, with every sentence that the user may want to know.
+
+    Returns:
+        What was done.
+
+    Raises:
+        InputError: A file cannot be read or must not be written, or the two do not fit; nothing is written then.
+    """
+    began = time.perf_counter()
+    check_outputs(
+        {"--output": files.output, "--preview": files.preview},
+        inputs=(files.guide, files.source, files.confidence),
+        overwrite=options.overwrite,
+    )
+    source = read_image(files.source)
+    marker = source.missing if options.missing is None else options.missing
+    stored_type = check_output(files.output, source, missing=marker)
     if files.preview is not None:
-        _check_preview(files.preview)
-    fine = read_image(files.guide)
-    trust = None if files.confidence is None else read_confidence(files.confidence, coarse.size)
-    values, holes = mark_missing(coarse.array, marker)
-    for sentence in _remarks(fine, coarse, choices.missing, int(holes.sum())):
-        remark(sentence)
-    model = load(choices.model)  # what is wrong with it is not the pair's fault
+        check_picture(files.preview)
+    guide = read_image(files.guide)
+    confidence = None if files.confidence is None else read_confidence(files.confidence, source.size)
+    values, missing = mark_missing(source.array, marker)
+    for sentence in _notes(guide, source, options.missing, int(missing.sum())):
+        note(sentence)
+    model = load(options.model)  # what is wrong with it is not the pair's fault
+    ready = time.perf_counter()
     try:
-        result = upsample(fine.array, values, model=model, confidence=trust, exact=choices.exact)
+        result = upsample(guide.array, values, model=model, confidence=confidence, exact=options.exact)
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
-    written = write_image(files.output, result.target, like=coarse, missing=marker)
+    solved = time.perf_counter()
+    written = write_image(files.output, result.target, like=source, missing=marker)
     if files.preview is not None:
-        write_image(files.preview, pictures.preview(fine.array, values, result.target))
-    return FileReport(
+        write_image(files.preview, pictures.preview(guide.array, values, result.target))
+    times = (ready - began, solved - ready, time.perf_counter() - solved)
+    _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
+    _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
+    return PairReport(
         files=files,
-        guide=_described(fine),
-        source=_described(coarse),
-        size=_size(fine),
-        holes=int(np.count_nonzero(holes)),
-        factors=_factors(fine, coarse),
+        guide=_described(guide),
+        source=_described(source),
+        size=_size(guide),
+        missing=int(np.count_nonzero(missing)),
+        factors=_factors(guide, source),
         stored_type=str(stored_type),
-        solved=result.report,
+        solve=result.report,
         written=written,
     )
 
 
-def _refuse_overwriting(files: PairFiles) -> None:
-    inputs = [path.resolve() for path in (files.guide, files.source, files.confidence) if path is not None]
-    for path, option in ((files.output, "--output"), (files.preview, "--preview")):
-        if path is not None and path.resolve() in inputs:
-            raise InputError(f"{path}: {option} would overwrite an input; give another name")
-    if files.preview is not None and files.preview.resolve() == files.output.resolve():
-        raise InputError(f"{files.preview}: --preview and --output are the same file; give another name")
-
-
-def _check_preview(path: Path) -> None:
-    if path.suffix.lower() != ".png":
-        raise InputError(f"{path}: the preview is a PNG picture; give it the suffix .png")
-    check_output(path, "uint8", channels=3)
-
-
-def _remarks(guide: Image, source: Image, missing: float | None, holes: int) -> Iterator[str]:
+def _notes(guide: Image, source: Image, marker: float | None, missing: int) -> Iterator[str]:
     for image in (guide, source):
         yield from (f"{image.path}: {sentence}" for sentence in image.notes)
-    if missing is None and source.missing is not None:
+    if marker is None and source.missing is not None:
         yield f"{source.path}: {source.missing:g} counts as missing, as the file declares"
-    share = suspected_missing(source.array) if missing is None and source.missing != 0 else 0.0
+    share = suspected_missing(source.array) if marker is None and source.missing != 0 else 0.0
     if share:
         yield f"{source.path}: {share:.1%} of the values are 0; if 0 means no measurement, add --missing 0"
-    if missing is not None and not holes:
-        yield f"{source.path}: no value is {missing:g}, so nothing is missing"
+    if marker is not None and not missing:
+        yield f"{source.path}: no value is {marker:g}, so nothing is missing"
     down, right = _factors(guide, source)
     if max(down, right) > _UNEQUAL_FACTORS * min(down, right):
         differ = f"the factors differ ({down:.4g} down, {right:.4g} across)"

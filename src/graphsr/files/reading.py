@@ -1,4 +1,4 @@
-"""Reading a file into an `Image`, with every way that can fail told in one line."""
+"""Reading a file into an `Image`; every way that can fail ends in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ _LONGEST_SIGNATURE = 8
 
 
 def read_image(path: str | os.PathLike[str]) -> Image:
-    """The image in a file: array (H, W) or (H, W, C) in the file's own type and units."""
+    """Read an image file.
+
+    Args:
+        path: A file whose suffix names one of the known formats.
+
+    Returns:
+        The image: an array (H, W) or (H, W, C) in the file's own type and units, upright, without alpha channel.
+
+    Raises:
+        InputError: The file is not there, is damaged or holds no image.
+    """
     path = Path(path)
     start = _first_bytes(path)
     entry = format_of(path)

@@ -1,4 +1,4 @@
-"""Writing a result in the units and, where the format allows, the type of the source."""
+"""Writing an image in the units and, where the format allows, the type of the source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphsr.files.atomic import check_folder, whole_file
 from graphsr.files.conversion import UNCHANGED, Change, convert
 from graphsr.files.format import Format
 from graphsr.files.image import Array, Image, channel_count
-from graphsr.files.registry import FLOAT_SUFFIXES, format_of
+from graphsr.files.registry import FLOAT_SUFFIXES, output_format_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class WriteReport:
     missing: int = 0
     missing_value: float | None = None
 
-    def remarks(self) -> Iterator[str]:
-        """One sentence for each kind of change; none if the file holds the values as they were."""
+    def notes(self) -> Iterator[str]:
+        """Yield one sentence for each kind of change; none if the file holds the values as they were."""
         total = int(np.prod(self.shape))
         if self.rounded.count:
             amount = f"{self.rounded.count:,} of {total:,} values rounded"
@@ -55,12 +55,22 @@ def check_output(
     channels: int | None = None,
     missing: float | None = None,
 ) -> np.dtype[Any]:
-    """The type a result will be stored in; an `InputError` if it could not be written to `path` at all.
+    """Check, before anything is computed, that an image can be written.
 
-    Cheap, so that a command can refuse before it computes. `channels` defaults to those of `like`.
+    Args:
+        path: The file to write; its suffix names the format.
+        like: The source, or the type that the file should have where the format allows.
+        channels: Those of the image to write; None for those of `like`.
+        missing: The value that will be written for NaN.
+
+    Returns:
+        The type in which the image will be stored.
+
+    Raises:
+        InputError: The folder, the format, the type or the value for missing pixels does not allow it.
     """
     path = Path(path)
-    entry = format_of(path)
+    entry = output_format_of(path)
     check_folder(path)
     entry.require(path)
     source = like.dtype if isinstance(like, Image) else np.dtype(like)
@@ -77,6 +87,13 @@ def check_output(
     return dtype
 
 
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Check, before anything is computed, that a colour picture can be written; raise an `InputError` if not."""
+    if Path(path).suffix.lower() != ".png":
+        raise InputError(f"{path}: pictures to look at are PNG files; give it the suffix .png")
+    check_output(path, "uint8", channels=3)
+
+
 def write_image(
     path: str | os.PathLike[str],
     array: Array,
@@ -84,23 +101,30 @@ def write_image(
     like: Image | DTypeLike | None = None,
     missing: float | None = None,
 ) -> WriteReport:
-    """Writes (H, W) or (H, W, C), whole or not at all, in the format that the suffix of `path` names.
+    """Write an image, whole or not at all; an existing file is replaced.
 
-    like      the source or a type; the file has its type where the format allows (None: the array's own)
-    missing   the value written for NaN (None: NaN in floats, 0 in integers)
+    Args:
+        path: The file to write; its suffix names the format.
+        array: (H, W) or (H, W, C).
+        like: The source or a type: the file has its type where the format allows. None for the array's own.
+        missing: The value written for NaN. None for NaN in floats and 0 in integers.
+
+    Returns:
+        How the file is stored, and what that changed of the values.
     """
     path = Path(path)
     if array.ndim not in (2, 3) or array.size == 0:
         raise InputError(f"{path}: the array to write has shape {array.shape}; (H, W) or (H, W, C) is needed")
     channels = channel_count(array)
     dtype = check_output(path, array.dtype if like is None else like, channels, missing)
-    entry = format_of(path)
+    entry = output_format_of(path)
     converted = convert(array, dtype, missing)
     pixels = converted.array
     if pixels.ndim == 3 and channels == 1 and entry.channels is not None:
         pixels = pixels[..., 0]
     pixels = np.ascontiguousarray(pixels)
     compressed = UNCHANGED
+    assert entry.write is not None  # as output_format_of saw to
     with whole_file(path) as temporary:
         entry.write(temporary, pixels, missing)
         if entry.lossy:

@@ -1,4 +1,4 @@
-"""Pictures to look at: colour scales, panels with captions, sheets, the preview of a result."""
+"""Pictures of images and maps: colour scales, panels with captions, sheets, the preview of a result."""
 
 from graphsr.pictures.colour import Scale, as_picture, colourise, robust_range
 from graphsr.pictures.layout import Panel, panels, sheet

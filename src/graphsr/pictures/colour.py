@@ -1,4 +1,4 @@
-"""From values to colours."""
+"""Colours for values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ class Scale:
 
 
 def robust_range(*arrays: NDArray[Any], percentiles: tuple[float, float] = (0.5, 99.5)) -> tuple[float, float]:
-    """A range that a few outliers do not stretch; always of some width, even for constant or empty arrays."""
+    """Return a range of values that a few outliers do not stretch.
+
+    Args:
+        arrays: Any shapes and types; what is not finite is left out.
+        percentiles: Those of all values together that become the two ends.
+
+    Returns:
+        The low and the high end; never equal, even for constant or empty arrays.
+    """
     samples = np.concatenate([_sampled(array) for array in arrays]) if arrays else np.empty(0)
     if samples.size == 0:
         return 0.0, 1.0
@@ -43,20 +51,34 @@ def _sampled(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def colourise(values: NDArray[Any], low: float, high: float, palette: Palette = VALUES) -> Picture:
-    """Values (H, W) as colours (H, W, 3), clipped to [low, high]; NaN in neutral grey."""
+    """Show values as colours.
+
+    Args:
+        values: (H, W).
+        low: The value of the palette's first colour; what is below gets it too.
+        high: The value of its last colour.
+        palette: The colours.
+
+    Returns:
+        (H, W, 3), with NaN in neutral grey.
+    """
     position = (values.astype(np.float32) - np.float32(low)) * np.float32(1.0 / (high - low))
     missing = np.isnan(position)
     last = len(palette.table) - 1
     index = np.rint(np.clip(np.where(missing, 0, position), 0, 1) * last).astype(np.uint8)
-    picture = palette.table[index]
+    picture: Picture = palette.table[index]
     picture[missing] = MISSING_COLOUR
     return picture
 
 
 def as_picture(image: NDArray[Any]) -> Picture:
-    """An image (H, W) or (H, W, C) of any type to look at: 8-bit as it is, others stretched to their range.
+    """Show an image of any type: 8 bits as they are, others stretched to their range.
 
-    Of more than three channels the first three are shown, of two the first.
+    Args:
+        image: (H, W) or (H, W, C). Of more than three channels the first three are shown, of two the first.
+
+    Returns:
+        (H, W, 3).
     """
     channels = image if image.ndim == 3 else image[..., None]
     channels = channels[..., :3] if channels.shape[2] >= 3 else channels[..., :1]

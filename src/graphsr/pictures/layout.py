@@ -24,16 +24,18 @@ class Panel:
 
     @property
     def width(self) -> int:
+        """The picture's width in pixels."""
         return int(self.picture.shape[1])
 
     @property
     def height(self) -> int:
+        """The picture's height in pixels."""
         return int(self.picture.shape[0])
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where things are, in pixels of the sheet."""
+    """The positions and sizes of rows, columns and text, in pixels of the sheet."""
 
     text_size: int
     margin: int
@@ -52,7 +54,16 @@ class _Grid:
 
 
 def panels(pictures: Sequence[Panel], *, scale: Scale | None = None, title: str = "") -> Picture:
-    """Pictures side by side under their captions, with one shared scale bar."""
+    """Lay out pictures side by side.
+
+    Args:
+        pictures: In order from the left; they may differ in size.
+        scale: The colour scale that they share.
+        title: A line above all.
+
+    Returns:
+        The sheet (H, W, 3).
+    """
     return sheet([pictures], scales=() if scale is None else (scale,), title=title)
 
 
@@ -64,8 +75,19 @@ def sheet(
     row_titles: Sequence[str] = (),
     title: str = "",
 ) -> Picture:
-    """Rows and columns of pictures, None for an empty place; the scale bars stand at the right."""
-    grid = _measured(rows, column_titles, row_titles, title)
+    """Lay out pictures in rows and columns.
+
+    Args:
+        rows: The panels of every row, None for an empty place; rows may differ in length.
+        scales: The colour scales, drawn at the right.
+        column_titles: A line above every column.
+        row_titles: A line upwards beside every row.
+        title: A line above all.
+
+    Returns:
+        The sheet (H, W, 3).
+    """
+    grid = _grid(rows, column_titles, row_titles, title)
     bars = sum(bar_width(scale, grid.text_size) + grid.margin for scale in scales)
     canvas = Image.new("RGB", (grid.right + bars + grid.margin, grid.bottom + grid.margin), PAPER)
     above = round(0.45 * grid.text_size)
@@ -104,7 +126,7 @@ def _draw_titles(
         draw_upwards(canvas, (grid.margin + size // 2, top + height // 2), shortened(text, size, height), size)
 
 
-def _measured(
+def _grid(
     rows: Sequence[Sequence[Panel | None]],
     column_titles: Sequence[str],
     row_titles: Sequence[str],

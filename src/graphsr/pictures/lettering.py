@@ -16,21 +16,23 @@ _STAND_INS = str.maketrans({"×": "x", "−": "-", "–": "-", "—": "-", "µ":
 
 @lru_cache(maxsize=16)
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Return the font whose letters are `size` pixels high."""
     return ImageFont.load_default(size)
 
 
 def plain(text: str) -> str:
-    """The text in letters that the font has: cm² becomes cm2, Höhe becomes Hohe."""
+    """Return the text in letters that the font has: cm² becomes cm2, Höhe becomes Hohe."""
     letters = unicodedata.normalize("NFKD", text.translate(_STAND_INS))
     return "".join(letter for letter in letters if letter.isascii() or letter in "°±·")
 
 
 def text_width(text: str, size: int) -> int:
+    """Return the width of a text in pixels."""
     return round(font(size).getbbox(plain(text))[2])
 
 
 def shortened(text: str, size: int, width: int) -> str:
-    """The text, cut with dots to be no wider than `width`."""
+    """Return the text, cut with dots to be no wider than `width`."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "...", size) > width:
@@ -39,12 +41,12 @@ def shortened(text: str, size: int, width: int) -> str:
 
 
 def draw_text(canvas: Image.Image, at: tuple[float, float], text: str, size: int, anchor: str = "ls") -> None:
-    """Writes at a point; the anchor is Pillow's ("ls": left end of the base line)."""
+    """Write at a point; the anchor is Pillow's ("ls": left end of the base line)."""
     ImageDraw.Draw(canvas).text(at, plain(text), font=font(size), fill=INK, anchor=anchor)
 
 
 def draw_upwards(canvas: Image.Image, centre: tuple[int, int], text: str, size: int) -> None:
-    """Writes from bottom to top round a centre."""
+    """Write from bottom to top round a centre."""
     strip = Image.new("RGB", (text_width(text, size) + 2, round(1.4 * size)), PAPER)
     draw_text(strip, (1, strip.height / 2), text, size, anchor="lm")
     turned = strip.rotate(90, expand=True)

@@ -1,4 +1,4 @@
-"""The picture that shows a result at a glance: guide, source and target."""
+"""The picture that shows a result: guide, source and target side by side."""
 
 from __future__ import annotations
 
@@ -18,10 +18,19 @@ _WIDE = 2.2  # width over height from which panels are stacked
 
 
 def preview(guide: NDArray[Any], source: NDArray[Any], target: NDArray[Any], units: str = "") -> Picture:
-    """Guide | source | target under one colour scale, reduced to about 2000 pixels if larger.
+    """Show guide, source and target under one colour scale.
 
-    guide (H, W[, C]); source (h, w[, K]), NaN missing; target (H, W[, K]). The source is enlarged without
-    smoothing, so that its pixels can be seen. Three channels are shown as colours, of others the first.
+    The source is enlarged without smoothing, so that its pixels can be seen. Three channels are shown as colours, of
+    others the first.
+
+    Args:
+        guide: (H, W) or (H, W, C).
+        source: (h, w) or (h, w, K), NaN for missing.
+        target: (H, W) or (H, W, K).
+        units: Written above the colour scale.
+
+    Returns:
+        A picture (rows, columns, 3), reduced to about 2000 columns if it would be larger.
     """
     height, width = target.shape[:2]
     stacked = width > _WIDE * height
@@ -38,7 +47,7 @@ def preview(guide: NDArray[Any], source: NDArray[Any], target: NDArray[Any], uni
 
 
 def fitted(size: tuple[int, int], longest: int) -> tuple[int, int]:
-    """The size (H, W) reduced to fit, or enlarged by a whole number, so that all pixels look alike."""
+    """Return the size (H, W) reduced to fit, or enlarged by a whole number, so that all pixels look alike."""
     share = longest / max(size)
     if share >= 1:
         return size[0] * int(share), size[1] * int(share)
@@ -46,7 +55,7 @@ def fitted(size: tuple[int, int], longest: int) -> tuple[int, int]:
 
 
 def resized(picture: Picture, size: tuple[int, int], *, sharp: bool = False) -> Picture:
-    """The picture at another size (H, W): averaged when reduced, its pixels kept sharp when enlarged."""
+    """Return the picture at another size (H, W): averaged when reduced, its pixels kept sharp when enlarged."""
     enlarged = size[0] >= picture.shape[0] and size[1] >= picture.shape[1]
     how = Image.Resampling.NEAREST if sharp or enlarged else Image.Resampling.BOX
     return np.asarray(Image.fromarray(picture).resize((size[1], size[0]), how))

@@ -15,7 +15,7 @@ _MOST_TICKS = 7
 
 
 def ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
-    """Round values inside [low, high]: as many as there are at an even step, but at most `most`."""
+    """Return round values inside [low, high]: as many as there are at an even step, but at most `most`."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     for step in (s * power for s in _STEPS):
         first = math.ceil(low / step - 1e-9)
@@ -27,7 +27,7 @@ def ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
 
 
 def tick_labels(values: list[float]) -> list[str]:
-    """The ticks as text, all with the decimals that the finest needs."""
+    """Return the ticks as text, all with the decimals that the finest needs."""
     largest = max((abs(value) for value in values), default=0.0)
     if largest >= 1e6 or 0 < largest < 1e-3:
         return [f"{value:.3g}" for value in values]
@@ -40,13 +40,13 @@ def _decimals(value: float) -> int:
 
 
 def bar_width(scale: Scale, text_size: int) -> int:
-    """The width that `draw_bar` needs, labels included."""
+    """Return the width that `draw_bar` needs, labels included."""
     labels = [*tick_labels(ticks(scale.low, scale.high)), scale.units]
     return _ramp_width(text_size) + text_size // 2 + max(text_width(label, text_size) for label in labels)
 
 
 def draw_bar(canvas: Image.Image, scale: Scale, left: int, top: int, bottom: int, text_size: int) -> None:
-    """A vertical bar with the high values on top and the units above it."""
+    """Draw a vertical bar with the high values on top and the units above it."""
     width, height = _ramp_width(text_size), bottom - top
     table = scale.palette.table
     rows = table[np.rint(np.linspace(len(table) - 1, 0, height)).astype(int)]

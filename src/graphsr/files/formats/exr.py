@@ -15,6 +15,7 @@ _COLOUR = ("R", "G", "B")
 
 
 def require(path: Path) -> None:
+    """Check that OpenEXR is installed."""
     try:
         import OpenEXR  # noqa: F401
     except ImportError as error:
@@ -57,7 +58,7 @@ def write(path: Path, array: Array, missing: float | None) -> None:
 
 
 def _names(count: int) -> tuple[str, ...]:
-    """Y for a single channel (luminance in the EXR standard), else RGB, else numbers that sort in order."""
+    """Return Y for a single channel (luminance in the EXR standard), else RGB, else numbers that sort in order."""
     if count == 1:
         return ("Y",)
     return _COLOUR if count == 3 else tuple(f"C{i:03}" for i in range(count))

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from PIL import Image as PillowImage
 from PIL.JpegImagePlugin import JpegImageFile
 
 from graphsr.files.format import Format
+from graphsr.files.formats.pillow_files import read_with
 from graphsr.files.image import Array, Image
-from graphsr.files.orientation import ORIENTATION_TAG, upright
 
 
 def read(path: Path) -> Image:
-    with JpegImageFile(path) as picture:
-        orientation = picture.getexif().get(ORIENTATION_TAG, 1)
-        pixels = picture if picture.mode in ("L", "RGB") else picture.convert("RGB")
-        array, turned = upright(np.asarray(pixels), orientation)
-    return Image(array, path, turned)
+    return read_with(JpegImageFile, path)
 
 
 def write(path: Path, array: Array, missing: float | None) -> None:

@@ -12,6 +12,7 @@ from PIL import Image as PillowImage
 from PIL.PngImagePlugin import PngImageFile
 
 from graphsr.files.format import Format
+from graphsr.files.formats.pillow_files import samples, without_alpha
 from graphsr.files.image import Array, Image
 from graphsr.files.orientation import ORIENTATION_TAG, upright
 
@@ -29,22 +30,14 @@ def read(path: Path) -> Image:
         if raw_mode in ("RGB;16B", "RGBA;16B", "LA;16B"):
             array = _read_deep_colour(path, str(raw_mode))
         else:
-            array = _read_plain(picture)
-    array, dropped = _without_alpha(array)
+            array = samples(picture)
+    array, dropped = without_alpha(array)
     array, turned = upright(array, orientation)
     return Image(array, path, dropped + turned)
 
 
-def _read_plain(picture: PngImageFile) -> Array:
-    if picture.mode == "1":
-        return np.asarray(picture.convert("L"))
-    if picture.mode == "P":
-        return np.asarray(picture.convert("RGBA" if "transparency" in picture.info else "RGB"))
-    return np.asarray(picture)
-
-
 def _read_deep_colour(path: Path, raw_mode: str) -> Array:
-    """Pillow has no 16-bit colour and keeps the high byte of a sample, so the low byte is asked for too."""
+    """Read 16-bit colour (H, W, C) twice: Pillow keeps one byte of a sample, here the high and then the low one."""
     if raw_mode == "LA;16B":
         samples = _decode(path, "RGBA").astype(np.uint16)
         return samples[..., 0::2] << 8 | samples[..., 1::2]
@@ -57,13 +50,6 @@ def _decode(path: Path, raw_mode: str) -> Array:
         codec, extents, offset, _ = picture.tile[0]
         picture.tile = [type(picture.tile[0])(codec, extents, offset, raw_mode)]
         return np.asarray(picture)
-
-
-def _without_alpha(array: Array) -> tuple[Array, tuple[str, ...]]:
-    if array.ndim == 2 or array.shape[2] == 3:
-        return array, ()
-    colour = array[..., 0] if array.shape[2] == 2 else array[..., :3]
-    return np.ascontiguousarray(colour), ("alpha channel dropped",)
 
 
 def write(path: Path, array: Array, missing: float | None) -> None:

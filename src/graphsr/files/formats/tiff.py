@@ -11,6 +11,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 
 from graphsr.errors import InputError
 from graphsr.files.format import Format
+from graphsr.files.formats.pillow_files import samples
 from graphsr.files.image import Array, Image
 from graphsr.files.orientation import ORIENTATION_TAG, upright
 
@@ -23,7 +24,7 @@ _ALPHA_SAMPLES = (1, 2)  # ExtraSamples: associated and unassociated alpha
 def read(path: Path) -> Image:
     with tifffile.TiffFile(path) as file:
         page = _only_page(file, path)
-        array = _upright_samples(page, path)
+        array = _samples(page, path)
         array, dropped = _without_alpha(array, page)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
         array, turned = upright(array, orientation)
@@ -39,8 +40,8 @@ def _only_page(file: tifffile.TiffFile, path: Path) -> tifffile.TiffPage:
     return full[0]
 
 
-def _upright_samples(page: tifffile.TiffPage, path: Path) -> Array:
-    """Samples as (H, W) or (H, W, C), with palettes and inverted greys resolved."""
+def _samples(page: tifffile.TiffPage, path: Path) -> Array:
+    """Return the samples (H, W) or (H, W, C), with palettes and inverted greys resolved."""
     try:
         array: Array = page.asarray()
     except ValueError as error:
@@ -62,16 +63,14 @@ def _upright_samples(page: tifffile.TiffPage, path: Path) -> Array:
 
 
 def _read_with_pillow(page: tifffile.TiffPage, path: Path) -> Array:
-    """LZW and JPEG compression, which tifffile leaves to an extra package and Pillow's libtiff knows."""
+    """Read LZW and JPEG compression, which tifffile leaves to an extra package and Pillow's libtiff knows."""
     if page.samplesperpixel > 1 and page.bitspersample > 8:
         raise InputError(
             f"{path}: {tifffile.COMPRESSION(page.compression).name} compression of {page.bitspersample}-bit "
             "colour cannot be read without `pip install imagecodecs`; or save it with deflate or uncompressed"
         )
     with TiffImageFile(path) as picture:
-        if picture.mode in ("P", "CMYK", "YCbCr"):
-            return np.asarray(picture.convert("RGB"))
-        return np.asarray(picture.convert("L") if picture.mode == "1" else picture)
+        return samples(picture)
 
 
 def _without_alpha(array: Array, page: tifffile.TiffPage) -> tuple[Array, tuple[str, ...]]:

@@ -1,0 +1,57 @@
+"""PGM and PPM: whole numbers of 8 or 16 bits, grey or colour, as text or binary. Read only.
+
+Not read with Pillow, which rescales values to the full range of 8 or 16 bits: here they are measurements.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from graphsr.errors import InputError
+from graphsr.files.format import Format
+from graphsr.files.image import Array, Image
+
+_GAP = rb"(?:\s|#[^\n\r]*[\n\r])+"  # comments may stand between the numbers
+# Exactly one white-space character ends the header: the next byte may look like white space and be data.
+_HEADER = re.compile(rb"P([2356])" + 3 * (_GAP + rb"(\d+)") + rb"\s")
+_LARGEST = 65535
+
+
+def read(path: Path) -> Image:
+    data = path.read_bytes()
+    header = _HEADER.match(data)
+    if header is None:
+        raise InputError(
+            f"{path}: not a PGM or PPM file; it has to begin with P2, P3, P5 or P6, width, height and largest value"
+        )
+    kind, width, height, largest = map(int, header.groups())
+    if not 0 < largest <= _LARGEST:
+        raise InputError(f"{path}: the largest value must be 1 to {_LARGEST}, not {largest}")
+    shape = (height, width) if kind in (2, 5) else (height, width, 3)
+    count = int(np.prod(shape, dtype=object))
+    decode = _text if kind in (2, 3) else _binary
+    pixels = decode(data[header.end() :], count, 2 if largest > 255 else 1)
+    if pixels.size < count:
+        raise InputError(f"{path}: cut short; {count} values needed, {pixels.size} found")
+    if pixels.size and pixels.max() > largest:
+        raise InputError(f"{path}: holds {pixels.max()}, but says that {largest} is its largest value; is it damaged?")
+    return Image(pixels.astype(np.uint16 if largest > 255 else np.uint8).reshape(shape), path)
+
+
+def _text(data: bytes, count: int, size: int) -> Array:
+    return np.array(re.sub(rb"#[^\n\r]*", b"", data).split()[:count], dtype=np.uint32)
+
+
+def _binary(data: bytes, count: int, size: int) -> Array:
+    return np.frombuffer(data, f">u{size}", count=min(count, len(data) // size))
+
+
+FORMAT = Format(
+    name="PGM or PPM",
+    suffixes=(".pgm", ".ppm", ".pnm"),
+    signatures=(b"P2", b"P3", b"P5", b"P6"),
+    read=read,
+)
