@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
+from graphsr.cli import versions
 from tests.cli.files_and_runs import Run
 
 
@@ -18,8 +20,21 @@ def test_graphsr_alone_prints_help(run: Run) -> None:
     assert all(command in alone.out for command in ("upsample", "demo", "benchmark"))
 
 
-def test_the_version_is_that_of_the_package(run: Run) -> None:
-    assert run("--version").out == f"graphsr {version('graphsr')}\n"
+def test_the_version_comes_with_those_of_what_matters(run: Run) -> None:
+    lines = run("--version").out.splitlines()
+    assert lines[:2] == [f"graphsr {version('graphsr')}", f"Python {platform.python_version()}"]
+    assert [line.split()[0] for line in lines[2:]] == ["torch", "numba", "numpy", "rasterio", "dask"]
+    assert f"numpy {version('numpy')}" in lines
+
+
+def test_packages_of_extras_are_left_out_where_they_are_not_installed(run: Run, monkeypatch) -> None:
+    def without_rasterio(name: str) -> str:
+        if name == "rasterio":
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(versions, "version", without_rasterio)
+    assert "rasterio" not in run("--version").out
 
 
 @pytest.mark.parametrize("command", [(), ("upsample",), ("demo",)])
@@ -32,8 +47,32 @@ def test_every_help_has_an_example(run: Run, command: tuple[str, ...]) -> None:
 
 def test_upsample_lists_its_options(run: Run) -> None:
     text = run("upsample", "-h").out
-    for option in ("--output", "--model", "--confidence", "--exact", "--missing", "--preview"):
+    for option in ("--output", "--model", "--confidence", "--exact", "--missing", "--preview", "--overwrite"):
         assert option in text
+
+
+COMMANDS = [
+    *("upsample", "raster", "demo", "train", "export", "evaluate", "methods", "reproduce", "warm-up"),
+    *("benchmark solver", "benchmark raster"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_can_be_verbose_or_quiet(run: Run, command: str) -> None:
+    text = run(*command.split(), "--help").out
+    assert "--verbose" in text
+    assert "--quiet" in text
+
+
+@pytest.mark.parametrize("command", ["upsample", "raster", "export", "evaluate", "benchmark solver"])
+def test_commands_that_write_a_result_have_overwrite(run: Run, command: str) -> None:
+    assert "--overwrite" in run(*command.split(), "--help").out
+
+
+def test_what_is_read_around_a_tile_is_its_halo(run: Run) -> None:
+    text = run("raster", "--help").out
+    assert "--halo" in text
+    assert "--around" not in text
 
 
 @pytest.mark.parametrize(

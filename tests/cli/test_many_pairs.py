@@ -11,7 +11,7 @@ import pytest
 
 from graphsr.files import batch as batches
 from graphsr.files import read_image, write_image
-from graphsr.files.pair import Choices
+from graphsr.files.pair import PairOptions
 from tests.cli.files_and_runs import FACTOR, SIZE, Run
 
 COLOUR = ("--model", "colour", "--jobs", 1)
@@ -87,14 +87,39 @@ def test_two_guides_of_one_name_are_no_pair(run: Run, folders) -> None:
 
 def test_previews_and_confidences_are_folders_too(run: Run, folders) -> None:
     guides, sources, out = folders
-    trust, looks = out.parent / "trust", out.parent / "looks"
-    trust.mkdir()
+    confidences, previews = out.parent / "confidences", out.parent / "previews"
+    confidences.mkdir()
     for name in ("attic", "kitchen"):
-        write_image(trust / f"{name}.npy", np.ones((SIZE[0] // FACTOR, SIZE[1] // FACTOR), np.float32))
-    outcome = run("upsample", guides, sources, "-o", out, "--confidence", trust, "--preview", looks, *COLOUR)
+        write_image(confidences / f"{name}.npy", np.ones((SIZE[0] // FACTOR, SIZE[1] // FACTOR), np.float32))
+    outcome = run("upsample", guides, sources, "-o", out, "--confidence", confidences, "--preview", previews, *COLOUR)
     assert outcome.code == 1
-    assert names(looks) == ["attic.png", "kitchen.png"]
+    assert names(previews) == ["attic.png", "kitchen.png"]
     assert "there is no confidence called cellar" in outcome.err
+
+
+def test_existing_outputs_are_failures_unless_they_may_be_replaced(run: Run, folders) -> None:
+    guides, sources, out = folders
+    out.mkdir()
+    (out / "cellar.tif").write_bytes(b"the old one")
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
+    assert outcome.code == 1
+    assert "2 of 3 written" in outcome.out
+    assert f"error: {out / 'cellar.tif'}: exists already; give another name, or replace it by --over" in outcome.err
+    assert (out / "cellar.tif").read_bytes() == b"the old one"
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR, "--overwrite")
+    assert outcome.code == 0, outcome.err
+    assert read_image(out / "cellar.tif").size == SIZE
+
+
+def test_the_target_of_a_source_that_cannot_be_written_is_a_png(run: Run, folders) -> None:
+    guides, sources, out = folders
+    depth = read_image(sources / "attic.tif").array
+    (sources / "attic.tif").unlink()
+    (sources / "attic.pgm").write_bytes(b"P5 4 3 65535\n" + depth.astype(">u2").tobytes())
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert names(out) == ["attic.png", "cellar.tif", "kitchen.tif"]
+    assert read_image(out / "attic.png").dtype == np.uint16
 
 
 @pytest.mark.parametrize(
@@ -120,7 +145,7 @@ def test_an_unknown_model_is_one_mistake_not_many(run: Run, folders) -> None:
     assert not out.exists()
 
 
-def die(name: str, files: object, choices: object) -> None:
+def die(name: str, files: object, options: object) -> batches.Outcome:
     """In place of `attempt`: a pair that the system kills its process for."""
     if name == "cellar":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -129,9 +154,9 @@ def die(name: str, files: object, choices: object) -> None:
 
 def test_a_pair_that_kills_its_process_costs_itself_only(folders, monkeypatch) -> None:
     guides, sources, out = folders
-    batch = batches.matched(guides, sources, out)
+    batch = batches.match_pairs(guides, sources, out)
     monkeypatch.setattr(batches, "attempt", die)
-    outcomes = {outcome.name: outcome.error for outcome in batches.run(batch, Choices("colour"), jobs=2)}
+    outcomes = {outcome.name: outcome.error for outcome in batches.run_batch(batch, PairOptions("colour"), jobs=2)}
     assert outcomes["cellar"].startswith("its process died")
     assert outcomes["attic"] == outcomes["kitchen"] == ""
 
@@ -141,15 +166,18 @@ def test_whatever_befalls_one_pair_the_others_are_done(folders, monkeypatch) -> 
     out.mkdir()
     plain = batches.upsample_pair
 
-    def unlucky(files, choices, note):
+    def unlucky(files, options, note):
         if files.source.stem == "attic":
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
         if files.source.stem == "cellar":
             raise KeyError("something nobody thought of")
-        return plain(files, choices, note)
+        return plain(files, options, note)
 
     monkeypatch.setattr(batches, "upsample_pair", unlucky)
-    outcomes = {each.name: each for each in batches.run(batches.matched(guides, sources, out), Choices("colour"), 1)}
+    outcomes = {
+        each.name: each
+        for each in batches.run_batch(batches.match_pairs(guides, sources, out), PairOptions("colour"), 1)
+    }
     assert outcomes["attic"].error == "not enough memory"
     assert outcomes["cellar"].error == "KeyError: 'something nobody thought of'"
     assert outcomes["kitchen"].report is not None

@@ -89,7 +89,7 @@ def with_holes(pair: Pair) -> None:
 def test_suspicious_zeros_are_said_once_and_only_if_not_dealt_with(run: Run, pair: Pair) -> None:
     with_holes(pair)
     arguments = ("upsample", pair.guide, pair.source, "-o", pair.folder / "target.png", *COLOUR)
-    plain, marked = run(*arguments), run(*arguments, "--missing", "0")
+    plain, marked = run(*arguments), run(*arguments, "--missing", "0", "--overwrite")
     assert plain.code == marked.code == 0, plain.err + marked.err
     assert plain.err.count("--missing 0") == 1
     assert "8.3% of the values are 0" in plain.err
@@ -137,10 +137,10 @@ def test_the_missing_value_a_geotiff_declares_is_used(run: Run, pair: Pair) -> N
 
 def test_a_pixel_without_confidence_does_not_count(run: Run, pair: Pair) -> None:
     with_holes(pair)
-    trust = np.full((3, 4), 255, np.uint8)
-    trust[1, 1] = 0
+    confidences = np.full((3, 4), 255, np.uint8)
+    confidences[1, 1] = 0
     confidence, out = pair.folder / "confidence.png", pair.folder / "target.png"
-    write_image(confidence, trust)
+    write_image(confidence, confidences)
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--confidence", confidence, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert read_image(out).array.min() > 1000
@@ -160,3 +160,27 @@ def test_several_channels_are_upsampled_together(run: Run, pair: Pair) -> None:
     outcome = run("upsample", pair.guide, pair.folder / "bands.tif", "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert read_image(out).array.shape == (*SIZE, 5)
+
+
+@pytest.mark.parametrize("suffix", [".webp", ".bmp", ".ppm"])
+def test_guides_of_other_picture_formats_are_read(run: Run, pair: Pair, suffix: str) -> None:
+    guide, out = pair.guide.with_suffix(suffix), pair.folder / "target.png"
+    PillowImage.open(pair.guide).save(guide, **({"lossless": True} if suffix == ".webp" else {}))
+    outcome = run("upsample", guide, pair.source, "-o", out, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert f"{guide}, 32 x 24, 3 channels, uint8" in outcome.out
+
+
+def test_existing_files_are_replaced_only_when_asked(run: Run, pair: Pair) -> None:
+    out, preview = pair.folder / "target.png", pair.folder / "look.png"
+    arguments = ("upsample", pair.guide, pair.source, "-o", out, "--preview", preview, *COLOUR)
+    for existing in (out, preview):
+        existing.write_bytes(b"the old one")
+        outcome = run(*arguments)
+        assert outcome.code == 2
+        assert outcome.err == f"error: {existing}: exists already; give another name, or replace it by --overwrite\n"
+        assert existing.read_bytes() == b"the old one"
+        existing.rename(pair.folder / "elsewhere")
+    out.write_bytes(b"the old one")
+    assert run(*arguments, "--overwrite").code == 0
+    assert read_image(out).size == SIZE

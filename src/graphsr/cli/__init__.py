@@ -1,16 +1,18 @@
-"""The command line: one command per module, gathered here."""
+"""The command line: one command a module, gathered here."""
 
 from __future__ import annotations
 
 import logging
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from graphsr.cli import benchmark, demo, evaluate, export, methods, raster, reproduce, train, upsample, warm_up
+from graphsr.cli.console import set_verbosity
 from graphsr.cli.errors import ReportingGroup
 from graphsr.cli.memory import keep_freed_memory
+from graphsr.cli.verbosity import Quiet, Verbose, with_verbosity
+from graphsr.cli.versions import installed_versions
 
 app = typer.Typer(
     name="graphsr",
@@ -20,30 +22,35 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
-app.command()(upsample.upsample)
-app.command()(raster.raster)
-app.command()(demo.demo)
-app.command()(train.train)
-app.command()(export.export)
-app.command()(evaluate.evaluate)
-app.command()(methods.methods)
-app.command()(reproduce.reproduce)
+for _command in (
+    upsample.upsample,
+    raster.raster,
+    demo.demo,
+    train.train,
+    export.export,
+    evaluate.evaluate,
+    methods.methods,
+    reproduce.reproduce,
+    warm_up.warm_up,
+):
+    app.command()(with_verbosity(_command))
 app.add_typer(benchmark.app, name="benchmark")
-app.command(name="warm-up")(warm_up.warm_up)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"graphsr {version('graphsr')}")
+        typer.echo("\n".join(f"{name} {number}" for name, number in installed_versions().items()))
         raise typer.Exit
 
 
 @app.callback()
 def entry(
     context: typer.Context,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     show_version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show versions and exit."),
     ] = False,
 ) -> None:
     """Upsample a coarse map (depth, height, temperature) to the resolution of a guide image.
@@ -53,6 +60,7 @@ def entry(
       graphsr demo
       graphsr upsample photo.jpg depth.png -o fine.png --preview look.png
     """
+    set_verbosity(verbose=verbose, quiet=quiet)
     # tifffile logs every oddity of a file; what matters to the user comes as an error of ours.
     logging.getLogger("tifffile").setLevel(logging.CRITICAL)
     if context.invoked_subcommand is None:
@@ -60,5 +68,6 @@ def entry(
 
 
 def main() -> None:
+    """Run the program."""
     keep_freed_memory()
     app()

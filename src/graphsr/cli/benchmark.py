@@ -1,4 +1,4 @@
-"""graphsr benchmark: how fast and how accurate, on this machine."""
+"""graphsr benchmark: speed and accuracy on this machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import note, say, show, telling
+from graphsr.cli.console import new_table, note, say, show, status_line
+from graphsr.cli.options import Overwrite
+from graphsr.cli.verbosity import with_verbosity
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphsr.experiments.benchmarks.solver_benchmark import Goal, SolverBenchmark
+    from graphsr.experiments.benchmarks.solver import Goal, SolverBenchmark
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -26,6 +28,7 @@ def benchmark() -> None:
 
 
 @app.command()
+@with_verbosity
 def solver(
     pairs: Annotated[
         list[Path] | None,
@@ -41,6 +44,7 @@ def solver(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Also write every figure to this file.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
     size: Annotated[int, typer.Option("--size", hidden=True, min=32)] = 256,
     repeats: Annotated[int, typer.Option("--repeats", hidden=True, min=1)] = 7,
 ) -> None:
@@ -60,23 +64,27 @@ def solver(
         raise InputError("benchmark solver: files come in pairs, GUIDE TRUTH; the last guide has no truth")
     if size % 32:
         raise InputError(f"benchmark solver: --size must be a multiple of 32, not {size}")
-    if json_file is not None and not json_file.resolve().parent.is_dir():
-        raise InputError(f"{json_file}: the folder does not exist")
 
-    from graphsr.experiments.benchmarks import solver_benchmark
+    from graphsr.experiments.benchmarks import solver as solver_benchmark
     from graphsr.experiments.benchmarks.solver_problems import pair_from_files
+    from graphsr.files import check_outputs
+    from graphsr.files.atomic import check_folder
 
-    make_plan = solver_benchmark.Plan.quick if quick else solver_benchmark.Plan
-    plan = make_plan(side=size, scenes=scenes, repeats=repeats)
+    check_outputs({"--json": json_file}, inputs=files, overwrite=overwrite)
+    if json_file is not None:
+        check_folder(json_file)
+    make = solver_benchmark.Settings.quick if quick else solver_benchmark.Settings
+    settings = make(side=size, scenes=scenes, repeats=repeats)
     real = [pair_from_files(guide, truth, (size, size)) for guide, truth in zip(files[::2], files[1::2], strict=True)]
-    with telling("starting", every=0) as tell:
-        measured = solver_benchmark.run(plan, real, tell)
+    with status_line("starting", every=0) as update:
+        measured = solver_benchmark.run(settings, real, update)
     _show(measured)
     if json_file is not None:
         _write(json_file, measured)
 
 
 @app.command()
+@with_verbosity
 def raster(
     side: Annotated[int, typer.Option("--side", min=256, help="Side of the raster, in pixels.")] = 4096,
     workers: Annotated[
@@ -85,9 +93,9 @@ def raster(
             "--workers", metavar="N", min=1, help="Also run on N processes; may be repeated.", show_default=False
         ),
     ] = None,
-    borders: Annotated[bool, typer.Option("--borders/--no-borders", help="Measure how far a border is felt.")] = True,
+    borders: Annotated[bool, typer.Option("--borders/--no-borders", help="Measure how far a border reaches.")] = True,
 ) -> None:
-    """Measure tiles: how far a border is felt, whether seams show, and what tiles cost.
+    """Measure tiles: how far the effect of a border reaches, whether seams show, and what tiles cost.
 
     The raster is made of rendered scenes, x8, and upsampled with the colour model on one thread. A run is compared with
     the sum of its tiles done alone. Needs the extra graphsr\\[geo].
@@ -99,20 +107,20 @@ def raster(
     """
     import tempfile
 
-    from graphsr.experiments.benchmarks import raster_benchmark as measure
+    from graphsr.experiments.benchmarks import raster as measure
 
-    with telling("starting") as tell:
+    with status_line("starting") as update:
         if borders:
             cases = [(g, f, w) for g in ("scene", "wires", "noise") for f in (2, 4, 8, 16) for w in (1e-4, 9e-4, 1e-1)]
-            table = _table("Pixels from a border until it is felt less", "graph", "factor", "lambda",
-                           *(f"{limit:g} std" for limit in measure.FELT), "halo", words=1)  # fmt: skip
+            headings = ("graph", "factor", "lambda", *(f"{limit:g} std" for limit in measure.LIMITS), "halo")
+            table = new_table(headings, words=1, title="Pixels from a border until its effect is less")
             for case in cases:
-                tell(f"border: {case[0]}, x{case[1]}, lambda {case[2]:g}")
+                update(f"border: {case[0]}, x{case[1]}, lambda {case[2]:g}")
                 row = measure.border(*case)
-                table.add_row(row.graph, f"x{row.factor}", f"{row.weight:g}", *map(str, row.felt), str(row.halo))
+                table.add_row(row.graph, f"x{row.factor}", f"{row.weight:g}", *map(str, row.reach), str(row.halo))
             show(table)
         with tempfile.TemporaryDirectory() as folder:
-            done = measure.measure_run(Path(folder), side, tuple(workers or ()), tell)
+            done = measure.measure_run(Path(folder), side, tuple(workers or ()), update)
     say("raster", f"{side} x {side}, {done.tiles} tiles, one thread")
     say("time", f"{done.seconds:.1f} s, {done.seconds / done.alone_seconds:.2f} times its tiles alone (goal: 1.3)")
     say("seams", f"{done.seams:.1e} of the target's standard deviation at the most (goal: 1e-3)")
@@ -132,24 +140,14 @@ def _show(measured: SolverBenchmark) -> None:
         note("other programs were using this machine; the times may be off, those on all cores most of all")
 
 
-def _table(title: str, *columns: str, words: int) -> Table:
-    """A table whose first `words` columns are words, and the others figures."""
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i < words else "right", overflow="fold")
-    return table
-
-
 def _comparison_table(measured: SolverBenchmark) -> Table:
-    table = _table(
-        "Beside the recipe (error: RMS against a direct solve, in standard deviations of the source)",
-        *("pair", "problem", "recipe s", "iter.", "error", "ours s", "iter.", "error", "rtol"),
-        *("faster", "1 thread", "goal", "met"),
+    recipe, ours = ("recipe s", "iter.", "error"), ("ours s", "iter.", "error", "rtol")
+    table = new_table(
+        ("pair", "problem", *recipe, *ours, "faster", "1 thread", "goal", "met"),
         words=2,
+        title="Beside the recipe (error: RMS against a direct solve, in standard deviations of the source)",
     )
-    from graphsr.experiments.benchmarks.solver_benchmark import SPEEDUPS
+    from graphsr.experiments.benchmarks.solver import SPEEDUPS
 
     for row in measured.comparisons:
         limit = SPEEDUPS[row.factor]
@@ -164,7 +162,7 @@ def _comparison_table(measured: SolverBenchmark) -> Table:
 
 
 def _ratio_table(measured: SolverBenchmark) -> Table:
-    table = _table("Ratios", "of", "case", "seconds", "against", "ratio", words=2)
+    table = new_table(("of", "case", "seconds", "against", "ratio"), words=2, title="Ratios")
     for ratio in measured.ratios:
         seconds, base = f"{ratio.seconds:.4f}", f"{ratio.base_seconds:.4f}"
         table.add_row(ratio.name, ratio.case, seconds, base, f"{ratio.value:.2f}")
@@ -172,7 +170,8 @@ def _ratio_table(measured: SolverBenchmark) -> Table:
 
 
 def _goal_table(goals: tuple[Goal, ...]) -> Table:
-    table = _table("Goals (the worst case counts)", "what", "worst case", "goal", "measured", "met", words=2)
+    headings = ("what", "worst case", "goal", "measured", "met")
+    table = new_table(headings, words=2, title="Goals (the worst case counts)")
     for goal in goals:
         bound = f"{'at least' if goal.at_least else 'at most'} {goal.limit:g}{goal.unit}"
         figure = "" if goal.measured is None else f"{goal.measured:.3g}{goal.unit}"
@@ -186,12 +185,12 @@ def _write(path: Path, measured: SolverBenchmark) -> None:
     import json
     from dataclasses import asdict
 
+    from graphsr.files.atomic import whole_file
+
     figures = asdict(measured)
     for entry, row in zip(figures["comparisons"], measured.comparisons, strict=True):
         entry["speedup"], entry["speedup_one_thread"] = row.speedup, row.speedup_one_thread
     for entry, goal in zip(figures["goals"], measured.goals, strict=True):
         entry["met"] = goal.met
-    try:
-        path.write_text(json.dumps(figures, indent=2) + "\n")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(figures, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""graphsr demo: one made-up scene whose true depth is known, from source to figures."""
+"""graphsr demo: one rendered scene whose true depth is known, from source to figures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import results, say, working
-from graphsr.errors import InputError
+from graphsr.cli.console import results, say, spinner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,10 @@ _MODEL = "default"
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """A scene as a camera and a coarse depth sensor see it, and the depth it really has."""
+    """A scene as a camera and a coarse depth sensor measure it, and its true depth.
+
+    guide (H, W, 3), source_mm (h, w), truth_mm (H, W).
+    """
 
     guide: NDArray[np.uint8]
     source_mm: NDArray[np.uint16]
@@ -41,12 +43,13 @@ class _Score:
 
 def demo(
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to; made if need be.")
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to; created if need be.")
     ] = Path("graphsr-demo"),
 ) -> None:
-    """Upsample a made-up depth map by 8 and compare with the truth.
+    """Upsample the depth map of a rendered scene by 8 and compare with the truth.
 
-    Writes the guide, the source and the target (depth in 16-bit millimetres), and a picture of all.
+    Writes the guide, the source and the target (depth in 16-bit millimetres), and a picture of all. Files of an earlier
+    demo in that folder are replaced.
 
     \b
     Example:
@@ -55,13 +58,13 @@ def demo(
     import numpy as np
 
     import graphsr
-    from graphsr.files import write_image
+    from graphsr.files import make_folder, write_image
 
-    _make_folder(output)
-    with working("drawing a scene"):
+    make_folder(output)
+    with spinner("rendering a scene"):
         pair = _pair()
     source = pair.source_mm.astype(np.float32)
-    with working("upsampling"):
+    with spinner("upsampling"):
         graph = graphsr.upsample(pair.guide, source, model=_MODEL).target
         bicubic = graphsr.upsample(pair.guide, source, model="bicubic").target
 
@@ -73,18 +76,8 @@ def demo(
 
     _print_table({"bicubic": _score(bicubic, pair), "graph": _score(graph, pair)})
     say("picture", str(output / "picture.png"))
-    say("target", str(output / "target.png"), *report.remarks())
-    say(
-        "try it",
-        f"graphsr upsample {output / 'guide.png'} {output / 'source.png'} -o target.png",
-    )
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{path}: the folder cannot be made ({error.strerror}); choose another") from error
+    say("target", str(output / "target.png"), *report.notes())
+    say("try it", f"graphsr upsample {output / 'guide.png'} {output / 'source.png'} -o target.png")
 
 
 def _pair() -> _Pair:
@@ -92,16 +85,17 @@ def _pair() -> _Pair:
 
     from graphsr.scenes import scene
 
-    drawn = scene(_SEED, _SIZE)
-    truth_mm = drawn.depth * np.float32(1000)
-    return _Pair(drawn.guide, np.rint(_averaged(truth_mm)).astype(np.uint16), truth_mm)
+    rendered = scene(_SEED, _SIZE)
+    truth_mm = rendered.depth * np.float32(1000)
+    return _Pair(rendered.guide, np.rint(_averaged(truth_mm)).astype(np.uint16), truth_mm)
 
 
 def _averaged(depth: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The means over blocks of the factor: what a sensor with such large pixels would measure."""
+    """Return the means (h, w) over blocks of depth (H, W): what a sensor with such large pixels would measure."""
     height, width = depth.shape
     blocks = depth.reshape(height // _FACTOR, _FACTOR, width // _FACTOR, _FACTOR)
-    return blocks.mean(axis=(1, 3), dtype="float64").astype("float32")
+    means: NDArray[np.float32] = blocks.mean(axis=(1, 3), dtype="float64").astype("float32")
+    return means
 
 
 def _score(target_mm: NDArray[np.float32], pair: _Pair) -> _Score:

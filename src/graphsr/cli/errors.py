@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from graphsr.cli.console import complain
+from graphsr.cli.console import print_error
 from graphsr.errors import GraphSRError, out_of_memory
 
 MISTAKE = 2
@@ -15,18 +15,18 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 class ReportingGroup(TyperGroup):
-    """A group of commands whose errors are told in one line on the standard error."""
+    """A group of commands whose errors are printed in one line on the standard error."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except GraphSRError as error:
-            complain(str(error))
+            print_error(str(error))
             raise typer.Exit(MISTAKE) from error
         except (MemoryError, RuntimeError) as error:
             if not out_of_memory(error):
                 raise
-            complain("not enough memory for images of this size; work on a part of them, or on a larger machine")
+            print_error("not enough memory for images of this size; crop them, or use a larger machine")
             raise typer.Exit(MISTAKE) from error
         except KeyboardInterrupt as error:
             raise typer.Exit(INTERRUPTED) from error

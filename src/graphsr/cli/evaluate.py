@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import say, table, telling
+from graphsr.cli.console import say, status_line, table
+from graphsr.cli.options import Overwrite
 
 if TYPE_CHECKING:
     from graphsr.evaluation.evaluate import Evaluation, Example
@@ -27,6 +28,7 @@ def evaluate(
     pairs: Annotated[int | None, typer.Option(min=1, help="At most so many pairs of each data set.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Table as .csv, .json or .md.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Picture sheet of some results, as PNG.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure models on pairs whose true map is known.
 
@@ -40,15 +42,17 @@ def evaluate(
     from graphsr.evaluation.evaluate import evaluate as run
     from graphsr.evaluation.evaluate import labels
     from graphsr.evaluation.protocols import protocol as named
+    from graphsr.files import check_outputs, check_picture, write_image
     from graphsr.files.atomic import check_folder
-    from graphsr.models.base import load
+    from graphsr.models.registry import load
 
     how = named(protocol)
-    for path in (output, sheet):
-        if path is not None:
-            check_folder(path)
+    check_outputs({"--output": output, "--sheet": sheet}, overwrite=overwrite)
     if output is not None:
+        check_folder(output)
         tables.check_table(output)
+    if sheet is not None:
+        check_picture(sheet)
     loaded = list(zip(labels(model), map(load, model), strict=True))
     sets = []
     for one in data:
@@ -64,23 +68,18 @@ def evaluate(
         if name == loaded[0][0] and at == factor[0] and len(examples) < _EXAMPLES:
             examples.append(example)
 
-    with telling("reading") as tell:
+    with status_line("reading") as update:
         for name, found in sets:
-            rows += run(loaded, name, found, how, factor, most=pairs, tell=tell, keep=keep)
+            rows += run(loaded, name, found, how, factor, most=pairs, tell=update, keep=keep)
     say("protocol", f"{how.name}: {how.says}")
     _print(rows)
     if output is not None:
         tables.write_table(output, rows)
         say("table", str(output))
     if sheet is not None:
-        from PIL import Image
-
         from graphsr.evaluation.example_sheet import example_sheet
-        from graphsr.files.atomic import whole_file
 
-        picture = example_sheet(examples, f"{loaded[0][0]}, x{factor[0]:g}")
-        with whole_file(sheet) as part:
-            Image.fromarray(picture).save(part, "PNG")
+        write_image(sheet, example_sheet(examples, f"{loaded[0][0]}, x{factor[0]:g}"))
         say("pictures", str(sheet))
 
 

@@ -1,4 +1,4 @@
-"""graphsr methods: what there is to choose from, and to compare with."""
+"""graphsr methods: the models, and the baselines they are compared with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import results, say
+from graphsr.cli.console import results, say, show_at_width
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TABLE_WIDTH = 110  # a narrower terminal wraps lines; shortened names would be of no use
 _NONE = "-"
 _GRAPH_PAPER = "de Lutio et al., Learning Graph Regularisation for Guided Super-Resolution, CVPR 2022"
-# Year and reference of the models that are no methods of others.
+# Year and reference of the models that are no baselines.
 _MODELS = {
     "default": (2022, _GRAPH_PAPER),
     "colour": (2022, f"{_GRAPH_PAPER} (without a network)"),
@@ -25,11 +25,11 @@ _MODELS = {
 }
 
 
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Tell all about this one.")]
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Print all about this one.")]
 
 
 def methods(name: Name = None) -> None:
-    """List the models and the methods they are compared with.
+    """List the models and the baselines they are compared with.
 
     All can be given as --model. Those that need weights are given with a file of them, as NAME:FILE; where the weights
     are for one factor, as NAME-xFACTOR:FILE.
@@ -44,11 +44,10 @@ def methods(name: Name = None) -> None:
     if name is None:
         _list()
     else:
-        _tell(name)
+        _describe(name)
 
 
 def _list() -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from graphsr.baselines import METHODS
@@ -61,14 +60,15 @@ def _list() -> None:
         table.add_row(*_model_cells(name))
     for method in METHODS.values():
         table.add_row(*_method_cells(method))
-    Console(width=max(results.width, _TABLE_WIDTH), highlight=False).print(table, soft_wrap=True)
+    show_at_width(table, _TABLE_WIDTH)
     results.print()
-    say("more", "graphsr methods NAME tells all about one")
+    say("more", "graphsr methods NAME prints all about one")
     say("your own", "a graph model that you trained is given as its FILE; networks it may have, and their parameters:")
     say("", *(f"{name} {count:,}" for name, count in _extractors()))
 
 
-def _tell(name: str) -> None:
+def _describe(name: str) -> None:
+    from graphsr.baselines import METHODS
     from graphsr.baselines.weights import called_with, find, skeleton
     from graphsr.suggestion import suggestion
 
@@ -79,7 +79,7 @@ def _tell(name: str) -> None:
         return
     method, _ = find(name)
     if method is None:
-        raise InputError(f"{name!r}: no method is called so; {suggestion(name.lower(), _all_names())}")
+        raise InputError(f"{name!r}: no method is called so; {suggestion(name.lower(), [*_models(), *METHODS])}")
     for label, cell in zip(_LABELS, _method_cells(method), strict=True):
         if label != "parameters":
             say(label, cell)
@@ -98,17 +98,11 @@ _LABELS = ("name", "year", "learned", "parameters", "factors", "weights", "refer
 
 
 def _models() -> list[str]:
-    """Those that are not methods of others."""
+    """Return the names of the models that are no baselines."""
     from graphsr.baselines import METHODS
-    from graphsr.models.base import models
+    from graphsr.models.registry import names as models
 
     return [name for name in models() if name not in METHODS]
-
-
-def _all_names() -> list[str]:
-    from graphsr.baselines import METHODS
-
-    return [*_models(), *METHODS]
 
 
 def _extractors() -> list[tuple[str, int]]:
@@ -121,7 +115,7 @@ def _extractors() -> list[tuple[str, int]]:
 
 
 def _model_cells(name: str) -> tuple[str, ...]:
-    from graphsr.models.base import load
+    from graphsr.models.registry import load
 
     year, reference = _MODELS.get(name, _MODELS["default"])
     count = _count(load(name))

@@ -35,7 +35,7 @@ Confidence = Annotated[
     typer.Option(
         "--confidence",
         metavar="FILE",
-        help="An image of the size of SOURCE: 0 is missing, 1 (or 255 in 8 bits) is full trust.",
+        help="An image of the size of SOURCE: 0 is missing, 1 (or 255 in 8 bits) is full confidence.",
         show_default=False,
     ),
 ]
@@ -58,3 +58,4 @@ Preview = Annotated[
         show_default=False,
     ),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import counting, note, say
-from graphsr.cli.options import Exact, Model
+from graphsr.cli.console import note, progress_bar, say
+from graphsr.cli.options import Exact, Model, Overwrite
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def raster(
     workers: Workers = None,
     scheduler: Scheduler = None,
     resume: Resume = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Upsample georeferenced rasters of any size, tile by tile.
 
@@ -105,11 +106,13 @@ def raster(
     if workers is not None and scheduler is not None:
         raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
+    from graphsr.files import check_outputs
     from graphsr.raster import upsample_files
     from graphsr.raster.parts import Parts
 
+    check_outputs({"--output": output}, inputs=(guide, source), overwrite=overwrite)
     try:
-        with counting(f"upsampling {Path(source).name}") as progress:
+        with progress_bar(f"upsampling {Path(source).name}") as progress:
             report = upsample_files(
                 guide,
                 source,
@@ -131,10 +134,10 @@ def raster(
         if Parts.beside(output).folder.exists():
             note("finished tiles are kept; the same command with --resume goes on from there")
         raise
-    _tell(report, output)
+    _print_report(report, output)
 
 
-def _tell(report: RasterReport, output: Path) -> None:
+def _print_report(report: RasterReport, output: Path) -> None:
     plan = report.plan
     pair, (down, right) = plan.pair, plan.pair.grid.step
     height, width = pair.size

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli.console import note, say, table, telling
+from graphsr.cli.console import note, say, status_line, table
 
 
 def reproduce(
@@ -15,7 +15,7 @@ def reproduce(
         str,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="table1, table2, table3, timing, figure-weights, figure-errors, or comparison.",
+            help="table1, table2, table3, timing, successors, figure-weights, figure-errors, or comparison.",
             show_default=False,
         ),
     ],
@@ -48,6 +48,7 @@ def reproduce(
     table2          trained on one data set, measured on another
     table3          the graph model with several feature extractors
     timing          forward time by factor, and memory
+    successors      RMSE of whole images, by the protocol of later papers
     figure-weights  the colour graph beside the learned one
     figure-errors   error maps side by side, and crops where methods differ most
     comparison      errors, times and memory of all methods on your pairs
@@ -60,26 +61,26 @@ def reproduce(
       graphsr reproduce table1 --data data --budget 20000 -o reproduced
       graphsr reproduce figure-errors --sets synthetic --methods bicubic,guided-filter,colour
     """
-    from graphsr.experiments import Plan
+    from graphsr.experiments import Options
     from graphsr.experiments import reproduce as run
     from graphsr.experiments.report import write
 
     if data is None and not sets and experiment != "timing":
         note("without --data, rendered scenes are measured on")
     try:
-        with telling("reading") as tell:
-            plan = Plan(
+        with status_line("reading") as update:
+            options = Options(
                 output, data, budget, _words(sets), _numbers("--factors", factors), _words(methods), tuple(weights),
-                pairs, patch, _numbers("--sizes", sizes), memory, workers, tell,
+                pairs, patch, _numbers("--sizes", sizes), memory, workers, update,
             )  # fmt: skip
-            report = run(experiment, plan)
+            report = run(experiment, options)
     except KeyboardInterrupt:
         note("what was measured is kept; the same command goes on from there")
         raise
-    for one in filter(None, (report, report.also)):
+    for one in report.parts():
         for part in one.tables:
-            table(part.headings, part.rows, words=part.words, title=part.title)
-        for sentence in one.made_by:
+            table(part.headings, part.rows, words=part.text_columns, title=part.title)
+        for sentence in one.conditions:
             label, _, rest = sentence.partition(": ")
             say(label.lower(), rest) if rest and len(label) <= 10 else say("", sentence)
         for sentence in one.skipped:

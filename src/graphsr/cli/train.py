@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from graphsr.cli.console import messages, say
 
@@ -53,40 +55,37 @@ def train(
     settings = settings if steps is None else for_steps(settings, steps)
     check(settings, config)
     hardware = Hardware(accelerator, devices, precision, workers)
-    with _listener(output, settings.optimisation.steps) as listen:
-        best = run(settings, output, hardware=hardware, listen=listen)
+    with _ProgressReport(output, settings.optimisation.steps) as report:
+        best = run(settings, output, hardware=hardware, listen=report.update)
     say("trained", f"best model so far in {best}")
 
 
-class _listener:
-    """A progress bar on the terminal, and the same for TensorBoard in the folder."""
+class _ProgressReport:
+    """A progress bar on the terminal, and the same figures for TensorBoard in the folder."""
 
     def __init__(self, folder: Path, steps: int) -> None:
-        self.folder, self.steps = folder, steps
-
-    def __enter__(self):  # type: ignore[no-untyped-def]
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        told = TextColumn("{task.description}")
-        columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), told, TimeRemainingColumn())
-        self.bar = Bar(*columns, console=messages, disable=not messages.is_terminal)
-        self.task = self.bar.add_task("", total=self.steps)
+        columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"))
+        self.folder = folder
+        self.bar = Bar(*columns, TimeRemainingColumn(), console=messages, disable=not messages.is_terminal)
+        self.task = self.bar.add_task("", total=steps)
         self.log: Any = None
-        self.mean = 0.0
-        self.bar.start()
-        return self.hear
+        self.mean_loss = 0.0
 
-    def hear(self, progress: Progress) -> None:
+    def __enter__(self) -> _ProgressReport:
+        self.bar.start()
+        return self
+
+    def update(self, progress: Progress) -> None:
+        """Show the figures of a step."""
         from graphsr.training.validation import overall
 
         if self.log is None:  # not before: a run that cannot begin leaves nothing behind
             from torch.utils.tensorboard import SummaryWriter
 
             self.log = SummaryWriter(str(self.folder))
-        self.mean = progress.loss if self.mean == 0 else 0.98 * self.mean + 0.02 * progress.loss
-        told = f"loss {self.mean:.4f}, {progress.samples_a_second:.1f} samples/s"
-        self.bar.update(self.task, completed=progress.step, description=told)
+        self.mean_loss = progress.loss if self.mean_loss == 0 else 0.98 * self.mean_loss + 0.02 * progress.loss
+        figures = f"loss {self.mean_loss:.4f}, {progress.samples_a_second:.1f} samples/s"
+        self.bar.update(self.task, completed=progress.step, description=figures)
         self.log.add_scalar("loss", progress.loss, progress.step)
         self.log.add_scalar("learning rate", progress.learning_rate, progress.step)
         for score in progress.scores:
@@ -95,10 +94,9 @@ class _listener:
             self.log.add_scalar("validation", overall(progress.scores), progress.step)
             self.log.add_image("results", progress.picture, progress.step, dataformats="HWC")
             parts = ", ".join(f"{s.name} x{s.factor:g} {s.ratio:.3f}" for s in progress.scores)
-            messages.print(
-                f"step {progress.step}: {told}; squared error against bicubic {overall(progress.scores):.3f} ({parts})",
-                markup=False,  # brackets may be part of a data set's name
-            )
+            validation = f"squared error against bicubic {overall(progress.scores):.3f} ({parts})"
+            # No markup: brackets may be part of a data set's name.
+            messages.print(f"step {progress.step}: {figures}; {validation}", markup=False)
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import complain, counting, note, say, working
-from graphsr.cli.options import Confidence, Exact, Guide, Missing, Model, Output, Preview, Source
+from graphsr.cli.console import note, print_error, progress_bar, say, spinner
+from graphsr.cli.options import Confidence, Exact, Guide, Missing, Model, Output, Overwrite, Preview, Source
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
     from graphsr.files.batch import Outcome
-    from graphsr.files.pair import Choices, FileReport
+    from graphsr.files.pair import PairFiles, PairOptions, PairReport
 
 SOME_FAILED = 1
 Jobs = Annotated[
@@ -32,14 +32,15 @@ def upsample(
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
+    overwrite: Overwrite = False,
     jobs: Jobs = None,
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
 
     Both show the same view, upright; the factor between them can be any number.
-    Formats: PNG, JPEG, TIFF, NPY, NPZ, PFM, and EXR with the extra graphsr\\[exr].
+    Formats: PNG, JPEG, TIFF, NPY, NPZ, PFM, and EXR with the extra graphsr\\[exr]; WebP, BMP, PGM and PPM as inputs.
     Two folders, or two patterns in quotes, are matched by the names of their files; OUT is then a folder, and so are
-    the other files named. A bad pair is reported and skipped, and the exit code is 1.
+    the other files named. A pair that fails is reported and skipped, and the exit code is 1.
 
     \b
     Examples:
@@ -51,82 +52,73 @@ def upsample(
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.batch import is_batch
-    from graphsr.files.pair import Choices, PairFiles, upsample_pair
+    from graphsr.files.pair import PairFiles, PairOptions, upsample_pair
 
-    choices = Choices(model, exact, missing)
+    files = PairFiles(guide, source, output, confidence, preview)
+    options = PairOptions(model, exact, missing, overwrite)
     if is_batch(guide, source):
-        _upsample_all(guide, source, output, confidence, preview, choices, jobs)
+        _upsample_all(files, options, jobs or os.cpu_count() or 1)
         return
     if is_batch(guide) or is_batch(source):
         many, one = (guide, source) if is_batch(guide) else (source, guide)
         raise InputError(
             f"{many}: is a folder or a pattern, but {one} is one file; give two files, or for many pairs two folders"
         )
-    with working(f"upsampling {source.name}"):
-        report = upsample_pair(PairFiles(guide, source, output, confidence, preview), choices, note)
-    _tell(report)
+    with spinner(f"upsampling {source.name}"):
+        report = upsample_pair(files, options, note)
+    _print_report(report)
 
 
-def _tell(report: FileReport) -> None:
+def _print_report(report: PairReport) -> None:
     files = report.files
     say("guide", f"{files.guide}, {report.guide}")
-    say("source", f"{files.source}, {report.source}{f', {report.holes:,} missing' if report.holes else ''}")
+    say("source", f"{files.source}, {report.source}{f', {report.missing:,} missing' if report.missing else ''}")
     say("factor", "{:.4g} x {:.4g}".format(*report.factors))
-    say("time", f"{report.solved.seconds:.1f} s")
-    say("fidelity", f"the target averages back to the source within {report.solved.fidelity:.3g} (RMS)")
-    say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.remarks())
+    say("time", f"{report.solve.seconds:.1f} s")
+    say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
+    say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())
     if files.preview is not None:
         say("preview", str(files.preview))
 
 
-def _upsample_all(
-    guides: Path,
-    sources: Path,
-    output: Path,
-    confidences: Path | None,
-    previews: Path | None,
-    choices: Choices,
-    jobs: int | None,
-) -> None:
+def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
+    """Upsample the pairs of two folders or patterns; outputs and previews are folders too."""
     from graphsr import load
-    from graphsr.files import batch as batches
+    from graphsr.cli.compilation import compile_kernels
+    from graphsr.files import make_folder
+    from graphsr.files.batch import is_batch, match_pairs, run_batch
 
-    if confidences is not None and not batches.is_batch(confidences):
-        raise InputError(f"{confidences}: with many pairs --confidence is a folder, or a pattern in quotes")
-    batch = batches.matched(guides, sources, output, confidences=confidences, previews=previews)
-    load(choices.model)  # what is wrong with it is wrong for every pair
-    for folder in (output, previews):
+    if folders.confidence is not None and not is_batch(folders.confidence):
+        raise InputError(f"{folders.confidence}: with many pairs --confidence is a folder, or a pattern in quotes")
+    batch = match_pairs(
+        folders.guide, folders.source, folders.output, confidences=folders.confidence, previews=folders.preview
+    )
+    model = load(options.model)  # what is wrong with it is wrong for every pair
+    for folder in (folders.output, folders.preview):
         if folder is not None:
-            _make_folder(folder)
+            make_folder(folder)
     total = len(batch.pairs) + len(batch.unmatched)
     outcomes: list[Outcome] = []
-    with counting(f"upsampling {total} pairs") as progress:
-        for outcome in batches.run(batch, choices, jobs or os.cpu_count() or 1):
+    with progress_bar(f"upsampling {total} pairs") as progress:
+        if jobs > 1 and model.locality is not None:
+            compile_kernels(model, exact=options.exact)  # once here, rather than in every process
+        for outcome in run_batch(batch, options, jobs):
             outcomes.append(outcome)
             progress(len(outcomes), total)
-    _summarise(sorted(outcomes, key=lambda outcome: outcome.name), output)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except FileExistsError as error:
-        raise InputError(f"{folder}: is a file, but many pairs need a folder to write to") from error
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
+    _summarise(sorted(outcomes, key=lambda outcome: outcome.name), folders.output)
 
 
 def _summarise(outcomes: list[Outcome], output: Path) -> None:
     for outcome in outcomes:
-        for remark in outcome.remarks:
-            note(remark)
+        for sentence in outcome.notes:
+            note(sentence)
     done = [outcome.report for outcome in outcomes if outcome.report is not None]
     for report in done:
-        rms = f"averages back within {report.solved.fidelity:.3g} (RMS)"
+        rms = f"averages back within {report.solve.fidelity:.3g} (RMS)"
         say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {rms}")
     failed = [outcome for outcome in outcomes if outcome.report is None]
     say("pairs", f"{len(done)} of {len(outcomes)} written to {output}{f', {len(failed)} failed' if failed else ''}")
     for outcome in failed:
-        complain(outcome.error if outcome.name in outcome.error else f"{outcome.name}: {outcome.error}")
+        print_error(outcome.error if outcome.name in outcome.error else f"{outcome.name}: {outcome.error}")
     if failed:
         raise typer.Exit(SOME_FAILED)

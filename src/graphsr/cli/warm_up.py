@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphsr.cli.console import say, working
+from graphsr.cli.console import say, spinner
 
 
 def warm_up() -> None:
@@ -12,15 +12,10 @@ def warm_up() -> None:
     """
     import time
 
-    import numpy as np
-
-    import graphsr
-    from graphsr.scenes import scene
+    from graphsr.cli.compilation import compile_kernels
 
     began = time.perf_counter()
-    with working("compiling kernels"):
-        guide = scene(0, (32, 32)).guide
-        # A factor that is not whole, exactly: that is solved in double precision.
-        for source_size, exact in (((8, 8), False), ((7, 7), True)):
-            graphsr.upsample(guide, np.random.default_rng(0).random(source_size), model="colour", exact=exact)
+    with spinner("compiling kernels"):
+        for exact in (False, True):  # the latter in double precision
+            compile_kernels("colour", exact=exact)
     say("compiled", f"in {time.perf_counter() - began:.0f} s, and cached for all later commands")

@@ -1,0 +1,48 @@
+"""Kernels are compiled when they are first used and cached on disk: that takes a minute, which the user is told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba.core import event
+
+from graphsr.cli.console import note
+
+if TYPE_CHECKING:
+    from graphsr.models.base import Model
+
+MESSAGE = "compiling kernels (once, about a minute; cached for later)"
+_KIND = "numba:compile"  # not sent for kernels that are loaded from the cache
+
+
+class _Announcement(event.Listener):
+    """Prints the message at the first compilation."""
+
+    made = False
+
+    def on_start(self, _: Any) -> None:
+        if not self.made:
+            self.made = True
+            note(MESSAGE)
+
+    def on_end(self, _: Any) -> None:
+        pass
+
+
+@contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Print one line if kernels are compiled inside a `with` block, as soon as the first one is."""
+    with event.install_listener(_KIND, _Announcement()):
+        yield
+
+
+def compile_kernels(model: str | Model, *, exact: bool) -> None:
+    """Compile the kernels that a model needs, by upsampling a tiny pair."""
+    from graphsr import upsample
+
+    random = np.random.default_rng(0)
+    # A factor that is not whole, as kernels know no other kind.
+    upsample(random.random((32, 32, 3)), random.random((7, 7)), model=model, exact=exact)

@@ -1,0 +1,45 @@
+"""--verbose and --quiet, which every command has, and what all commands do before and after."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from graphsr.cli.console import set_verbosity
+
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Also print what happens inside and how long it takes.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors alone.")]
+
+_log = logging.getLogger("graphsr")
+
+
+def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options --verbose and --quiet, which also says when kernels are compiled."""
+
+    @wraps(command)
+    def wrapped(*arguments: Any, verbose: bool, quiet: bool, **options: Any) -> None:
+        # Imported here, as numba takes seconds that `graphsr --help` should not.
+        from graphsr.cli.compilation import announced_compilation
+
+        if verbose or quiet:  # otherwise as the program was told before the command
+            set_verbosity(verbose=verbose, quiet=quiet)
+        began = time.perf_counter()
+        with announced_compilation():
+            command(*arguments, **options)
+        _log.info("%s took %.1f s", command.__name__.replace("_", "-"), time.perf_counter() - began)
+
+    # typer reads the options from the signature, and their types from the annotations.
+    signature = inspect.signature(command, eval_str=True)
+    added = {"verbose": Verbose, "quiet": Quiet}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, keyword, default=False, annotation=kind) for name, kind in added.items()]
+    new = signature.replace(parameters=[*signature.parameters.values(), *parameters])
+    wrapped.__dict__["__signature__"] = new
+    wrapped.__annotations__ = {name: one.annotation for name, one in new.parameters.items()} | {"return": None}
+    return wrapped
