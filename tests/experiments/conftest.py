@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -34,6 +35,20 @@ def data(tmp_path_factory) -> Path:
         stored = np.clip(drawn.depth * 25.5, 0, 255).astype(np.uint8)
         Image.fromarray(stored).save(root / "nyuv2" / "depth8" / f"{seed}.png")
     (root / "nyuv2" / "split.json").write_text(json.dumps({"train": [0], "val": [1]}))
+    return root
+
+
+@pytest.fixture(scope="session")
+def labelled(tmp_path_factory) -> Path:
+    """The labelled file of NYUv2, of three frames; the last one is the test split."""
+    root = tmp_path_factory.mktemp("labelled")
+    folder = root / "NYUv2"
+    folder.mkdir()
+    drawn = [scene(seed, (SIDE, SIDE)) for seed in range(3)]
+    with h5py.File(folder / "nyu_depth_v2_labeled.mat", "w") as file:
+        file["images"] = np.stack([one.guide.transpose(2, 1, 0) for one in drawn])
+        file["depths"] = np.stack([one.depth.T for one in drawn])
+    (folder / "split_idc.json").write_text(json.dumps({"train": [0], "val": [1], "test": [2]}))
     return root
 
 

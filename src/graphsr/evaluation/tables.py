@@ -1,13 +1,14 @@
-"""Evaluations as tables: for the terminal, and as CSV, JSON and Markdown files."""
+"""Tables as Markdown, LaTeX, CSV and JSON: every table that a command writes is made here."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from graphsr.errors import InputError
 from graphsr.evaluation.evaluate import Evaluation
@@ -23,47 +24,99 @@ LEGEND = (
     "other figures are means over patches; errors in the unit, MSE in its square."
 )
 
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text in the first `text_columns` columns, numbers in the others."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    text_columns: int = 1
+
+
+def as_markdown(table: Table) -> str:
+    """Return the table without its title."""
+    rule = tuple("---" if n < table.text_columns else "---:" for n in range(len(table.headings)))
+    lines = (" | ".join(cell.replace("|", "\\|") for cell in row) for row in (table.headings, rule, *table.rows))
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def as_latex(table: Table, caption: str) -> str:
+    """Return the table in an environment that needs no package; `caption` is plain text."""
+    columns = "".join("l" if n < table.text_columns else "r" for n in range(len(table.headings)))
+    head, *body = (" & ".join(_escape_latex(cell) for cell in row) + r" \\" for row in (table.headings, *table.rows))
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{_escape_latex(caption)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        *(r"\hline", head, r"\hline", *body, r"\hline"),
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "²": r"$^2$",
+}  # fmt: skip
+
+
+def _escape_latex(text: str) -> str:
+    """Return the text with all characters escaped that mean something in LaTeX."""
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def as_csv(records: Sequence[Record]) -> str:
+    """Return one line a record, with a column for every key of any of them."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for record in records for key in record)))
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def as_json(records: Sequence[Record]) -> str:
+    """Return a list of objects."""
+    return json.dumps(list(records), indent=1) + "\n"
+
 
 def cells(row: Evaluation) -> tuple[str, ...]:
+    """Return what stands below `HEADINGS` of one evaluation."""
     f = row.figures
     errors = (f.mse, f.mae, f.rmse, f.low_resolution_mse, f.edge_mse, f.smooth_mse, row.mse_batches_of_8)
     head = (row.model, row.data, f"x{row.factor:g}", row.unit or "-", str(row.patches))
     return (*head, *(f"{value:.3g}" for value in errors), f"{1e3 * f.seconds:.0f}")
 
 
-def as_markdown(rows: Sequence[Evaluation]) -> str:
-    lines = [HEADINGS, tuple("---" for _ in HEADINGS), *(cells(row) for row in rows)]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"Protocol: {rows[0].protocol}.\n\n{table}\n{LEGEND}\n"
-
-
-def as_csv(rows: Sequence[Evaluation]) -> str:
-    flat = [_flat(row) for row in rows]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(flat[0]))
-    writer.writeheader()
-    writer.writerows(flat)
-    return text.getvalue()
-
-
-def as_json(rows: Sequence[Evaluation]) -> str:
-    return json.dumps([_flat(row) for row in rows], indent=1) + "\n"
-
-
-def _flat(row: Evaluation) -> dict[str, object]:
-    plain = asdict(row)
-    return {**{key: value for key, value in plain.items() if key != "figures"}, **plain["figures"]}
-
-
-_WRITERS = {".csv": as_csv, ".json": as_json, ".md": as_markdown}
-
-
 def check_table(path: Path) -> None:
+    """Raise an error if no table is written with this suffix."""
     if path.suffix not in _WRITERS:
         raise InputError(f"{path}: a table is written as {', '.join(_WRITERS)}")
 
 
 def write_table(path: Path, rows: Sequence[Evaluation]) -> None:
+    """Write evaluations as .csv, .json or .md."""
     check_table(path)
     with whole_file(path) as part:
         part.write_text(_WRITERS[path.suffix](rows))
+
+
+def _evaluations_as_markdown(rows: Sequence[Evaluation]) -> str:
+    table = Table("", HEADINGS, tuple(cells(row) for row in rows), text_columns=2)
+    return f"Protocol: {rows[0].protocol}.\n\n{as_markdown(table)}\n{LEGEND}\n"
+
+
+def _record(row: Evaluation) -> Record:
+    plain = asdict(row)
+    return {**{key: value for key, value in plain.items() if key != "figures"}, **plain["figures"]}
+
+
+_WRITERS: dict[str, Callable[[Sequence[Evaluation]], str]] = {
+    ".csv": lambda rows: as_csv([_record(row) for row in rows]),
+    ".json": lambda rows: as_json([_record(row) for row in rows]),
+    ".md": _evaluations_as_markdown,
+}

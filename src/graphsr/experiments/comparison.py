@@ -5,27 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphsr.experiments import timing
-from graphsr.experiments.cells import Bench
-from graphsr.experiments.error_tables import by_factor, error_report
-from graphsr.experiments.plan import Plan
-from graphsr.experiments.report import Report, all_of
-from graphsr.experiments.sets import find_sets
-from graphsr.experiments.table1 import measured, of_sets
+from graphsr.experiments.data_sets import find_data_sets
+from graphsr.experiments.experiment_run import ExperimentRun
+from graphsr.experiments.options import Options
+from graphsr.experiments.paper.error_tables import by_data_set, error_report, factor_table, measure_all
+from graphsr.experiments.participants import select_participants
+from graphsr.experiments.report import Report, unique
 
+FACTORS = (4, 8, 16)
 SIZES = (256, 1024)
 
 
-def run(plan: Plan) -> Report:
-    sets, missing = find_sets(plan)
-    bench = Bench(plan, "comparison")
-    cells, left_out = measured(bench, sets)
-    tables = [by_factor(some, on, with_published=False) for on, some in of_sets(cells, sets)]
+def run(options: Options) -> Report:
+    """Measure the errors of every method, and then the time and memory of those that could be measured."""
+    sets, missing = find_data_sets(options)
+    participants, left_out = select_participants(options.methods)
+    experiment = ExperimentRun(options, "comparison")
+    measurements = measure_all(experiment, participants, sets, FACTORS)
+    tables = [factor_table(group, on, with_published=False) for on, group in by_data_set(measurements, sets)]
     errors = error_report(
-        bench, "All methods", tables, cells, sets, [*missing, *left_out],
+        experiment, "All methods", tables, measurements, sets, [*missing, *left_out],
         "Errors are means over patches; low-res. MSE: the target averaged back, against the source",
     )  # fmt: skip
-    present = tuple(all_of([cell.method for cell in cells]))
+    present = unique(one.method for one in measurements)
     if not present:
         return errors
-    times = timing.run(replace(plan, methods=present, sizes=plan.sizes or SIZES))
-    return replace(errors, also=replace(times, name="comparison-times"))
+    times = timing.run(replace(options, methods=present, sizes=options.sizes or SIZES))
+    return replace(errors, appendix=replace(times, name="comparison-times"))

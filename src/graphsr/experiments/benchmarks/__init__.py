@@ -1,1 +1,1 @@
-"""Measurements of speed and memory."""
+"""Benchmarks of speed and memory: the solver, rasters in tiles, and memory at its peak."""

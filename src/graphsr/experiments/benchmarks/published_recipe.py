@@ -1,4 +1,4 @@
-"""The published way to solve, written with SciPy, and a direct solve to judge it by.
+"""The published recipe of a solve, written with SciPy, and a direct solve to measure errors against.
 
 The recipe stores A = L + D^T D, k^2 entries a row, and runs plain conjugate gradients from zero until the residual has
 fallen to 1e-5, or for 1,500 iterations.
@@ -26,6 +26,8 @@ Values = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class RecipeRun:
+    """What the recipe gave, and how long it took."""
+
     target: Values  # (H, W)
     seconds: float  # of the processor, for the iterations alone; waiting for a busy machine is not the recipe's fault
     iterations: int
@@ -44,7 +46,7 @@ class Recipe:
 
     @classmethod
     def of(cls, edges: Edges, source: Values, sampling: Sampling) -> Recipe:
-        """edges (1, H-1, W) and (1, H, W-1); source (h, w)."""
+        """Build the matrix of edges (1, H-1, W) and (1, H, W-1), and the right-hand side of a source (h, w)."""
         began = time.perf_counter()
         averaging = averaging_matrix(sampling)
         matrix = sparse.csr_array(laplacian_matrix(edges) + averaging.T @ averaging).astype(np.float32)
@@ -52,6 +54,7 @@ class Recipe:
         return cls(matrix, right_side, sampling.size, time.perf_counter() - began)
 
     def run(self) -> RecipeRun:
+        """Run conjugate gradients."""
         steps = 0
 
         def count(_: Values) -> None:
@@ -65,19 +68,19 @@ class Recipe:
 
 
 def laplacian_matrix(edges: Edges) -> sparse.csr_array:
-    """L (H W, H W) in float64."""
+    """Return L (H W, H W) in float64."""
     height, width = edges.size
     pixel = np.arange(height * width).reshape(height, width)
     upper = np.concatenate([pixel[:-1].ravel(), pixel[:, :-1].ravel()])
     lower = np.concatenate([pixel[1:].ravel(), pixel[:, 1:].ravel()])
-    tie = np.concatenate([e.detach().double().numpy().ravel() for e in (edges.down, edges.right)])
-    links = sparse.coo_array((tie, (upper, lower)), shape=(pixel.size, pixel.size))
+    weights = np.concatenate([e.detach().double().numpy().ravel() for e in (edges.down, edges.right)])
+    links = sparse.coo_array((weights, (upper, lower)), shape=(pixel.size, pixel.size))
     links = (links + links.T).tocsr()
     return sparse.csr_array(sparse.diags_array(links.sum(1)) - links)
 
 
 def averaging_matrix(sampling: Sampling) -> sparse.csr_array:
-    """D (h w, H W) in float64."""
+    """Return D (h w, H W) in float64."""
     return sparse.csr_array(sparse.kron(_along(sampling.rows), _along(sampling.columns)))
 
 
@@ -88,7 +91,7 @@ def _along(axis: Axis) -> sparse.csr_array:
 
 
 def direct_solve(edges: Edges, source: Values, sampling: Sampling) -> Values:
-    """The exact minimiser (H, W), by a factorisation in float64.
+    """Return the exact minimiser (H, W), by a factorisation in float64.
 
     With the multipliers m = D y - s as unknowns, [[L, D^T], [D, -1]] (y, m) = (0, s): nothing of D^T D is ever filled
     in, so the system stays as sparse as the lattice.
@@ -96,5 +99,5 @@ def direct_solve(edges: Edges, source: Values, sampling: Sampling) -> Values:
     averaging = averaging_matrix(sampling)
     system = sparse.block_array([[laplacian_matrix(edges), averaging.T], [averaging, -sparse.eye_array(source.size)]])
     right_side = np.concatenate([np.zeros(averaging.shape[1]), source.ravel().astype(np.float64)])
-    answer = splu(sparse.csc_matrix(system)).solve(right_side)
+    answer: Values = splu(sparse.csc_matrix(system)).solve(right_side)
     return answer[: averaging.shape[1]].reshape(sampling.size)

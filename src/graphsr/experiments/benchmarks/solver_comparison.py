@@ -1,4 +1,4 @@
-"""Our solve beside the published recipe on one problem, at an error that is no larger."""
+"""Our solver beside the published recipe on one problem, at an error that is no larger."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from graphsr.data.pair import Pair
 from graphsr.errors import ConvergenceError
 from graphsr.experiments.benchmarks.published_recipe import Recipe, Values, direct_solve
-from graphsr.experiments.benchmarks.solver_problems import MU, Pair, SolverProblem, make_problem
+from graphsr.experiments.benchmarks.solver_problems import MU, make_problem
 from graphsr.experiments.benchmarks.stopwatch import best_seconds
-from graphsr.solver import solve, solve_with_report
+from graphsr.solver import Problem, solve, solve_problem
 from graphsr.threads import on_threads
 
 DEFAULT_RTOL = 1e-4
@@ -64,6 +65,7 @@ class _Attempt:
 
 
 def compare(pair: Pair, factor: float, graph: str, weight: float, *, repeats: int) -> Comparison:
+    """Compare both on one problem: `graph` is a name of MU, `weight` is lambda."""
     problem = make_problem(pair, factor, MU[graph], weight)
     values = problem.source[0, 0].numpy()
     truth = direct_solve(problem.edges, values, problem.sampling)
@@ -107,17 +109,18 @@ def compare(pair: Pair, factor: float, graph: str, weight: float, *, repeats: in
     )
 
 
-def run_solve(problem: SolverProblem, rtol: float = DEFAULT_RTOL) -> torch.Tensor:
-    return solve(problem.edges, problem.source, problem.sampling.size, rtol=rtol, path="fused")
+def run_solve(problem: Problem, rtol: float = DEFAULT_RTOL) -> torch.Tensor:
+    """Solve from edges and source, so that all set-up is part of the time."""
+    return solve(problem.edges, problem.source, problem.sampling, rtol=rtol, backend="numba")
 
 
 def error_against(truth: Values, target: Values) -> float:
-    """The source has a standard deviation of 1, so this is relative to it."""
+    """Return the RMS error; it is relative to the source, whose standard deviation is 1."""
     return float(np.sqrt(np.mean((target.astype(np.float64) - truth) ** 2)))
 
 
-def _match(problem: SolverProblem, truth: Values, recipe_error: float) -> _Attempt:
-    """The solve at the largest rtol, of those tried, whose measured error is no larger than the recipe's."""
+def _match(problem: Problem, truth: Values, recipe_error: float) -> _Attempt:
+    """Solve at the largest rtol, of those tried, whose measured error is no larger than the recipe's."""
     rtol = min(LARGEST_RTOL, max(recipe_error, FIRST_SMALLEST_RTOL))
     last = None
     while rtol >= SMALLEST_RTOL:
@@ -131,7 +134,6 @@ def _match(problem: SolverProblem, truth: Values, recipe_error: float) -> _Attem
     return last or _attempt(problem, truth, DEFAULT_RTOL)
 
 
-def _attempt(problem: SolverProblem, truth: Values, rtol: float) -> _Attempt:
-    size = problem.sampling.size
-    target, report = solve_with_report(problem.edges, problem.source, size, rtol=rtol, path="fused")
-    return _Attempt(rtol, error_against(truth, target[0, 0].numpy()), report.iterations)
+def _attempt(problem: Problem, truth: Values, rtol: float) -> _Attempt:
+    solution = solve_problem(problem, rtol=rtol, backend="numba")
+    return _Attempt(rtol, error_against(truth, solution.target[0, 0].numpy()), solution.iterations)

@@ -1,4 +1,4 @@
-"""What the solve costs as the problem changes: each figure a ratio of two measurements taken in turns."""
+"""What the solver costs as the problem changes: each figure a ratio of two measurements taken in turns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
+from graphsr.data.pair import Pair
 from graphsr.experiments.benchmarks.solver_comparison import DEFAULT_RTOL, run_solve
-from graphsr.experiments.benchmarks.solver_problems import MU, Pair, SolverProblem, make_problem
+from graphsr.experiments.benchmarks.solver_problems import MU, make_problem, tiled
 from graphsr.experiments.benchmarks.stopwatch import best_seconds
 from graphsr.graph import Edges
-from graphsr.solver import solve
+from graphsr.solver import Problem, solve
 from graphsr.threads import on_threads
 
 # A graph like that of the colour model.
@@ -23,7 +24,7 @@ FACTOR = 8
 
 @dataclass(frozen=True)
 class Ratio:
-    """seconds / base_seconds, or for times a pixel the same after division by the pixels."""
+    """value = seconds / base_seconds; for times a pixel, the same after division by the pixels."""
 
     name: str
     case: str
@@ -32,12 +33,13 @@ class Ratio:
     value: float
 
 
-def colour_problem(pair: Pair, factor: float = FACTOR) -> SolverProblem:
+def colour_problem(pair: Pair, factor: float = FACTOR) -> Problem:
+    """Make a problem with a graph like that of the colour model."""
     return make_problem(pair, factor, COLOUR_MU, COLOUR_LAMBDA, graph_factor=FACTOR)
 
 
 def of_factors(pair: Pair, graph: str, weight: float, factors: tuple[float, float], repeats: int) -> Ratio:
-    """The first factor against the second, on one graph."""
+    """Compare the first factor with the second, on one graph."""
     problems = [make_problem(pair, factor, MU[graph], weight, graph_factor=FACTOR) for factor in factors]
     seconds, base = best_seconds(repeats, *((lambda p=p: run_solve(p)) for p in problems))
     return Ratio(
@@ -46,8 +48,8 @@ def of_factors(pair: Pair, graph: str, weight: float, factors: tuple[float, floa
 
 
 def of_sizes(pair: Pair, times: int, repeats: int) -> Ratio:
-    """The time a pixel of the pair tiled `times` x `times`, against that of the pair."""
-    large = pair.tiled(times)
+    """Compare the time a pixel of the pair tiled `times` x `times` with that of the pair."""
+    large = tiled(pair, times)
     large_problem, small_problem = colour_problem(large), colour_problem(pair)
     (base,) = best_seconds(repeats, lambda: run_solve(small_problem))
     (seconds,) = best_seconds(min(2, repeats), lambda: run_solve(large_problem))
@@ -58,7 +60,7 @@ def of_sizes(pair: Pair, times: int, repeats: int) -> Ratio:
 
 
 def of_gradient(pair: Pair, graph: str, weight: float, repeats: int) -> Ratio:
-    """The gradient pass against the forward solve, with gradients of edges and source."""
+    """Compare the gradient pass with the forward solve, with gradients of edges and source."""
     problem = make_problem(pair, FACTOR, MU[graph], weight)
     edges = Edges(problem.edges.down.requires_grad_(), problem.edges.right.requires_grad_())
     source = problem.source.requires_grad_()
@@ -66,16 +68,16 @@ def of_gradient(pair: Pair, graph: str, weight: float, repeats: int) -> Ratio:
     forward = backward = math.inf
     for _ in range(repeats):
         began = time.perf_counter()
-        target = solve(edges, source, pair.size, rtol=DEFAULT_RTOL, path="fused")
+        target = solve(edges, source, pair.size, rtol=DEFAULT_RTOL, backend="numba")
         between = time.perf_counter()
-        target.backward(slope)
+        torch.autograd.backward(target, slope)
         ended = time.perf_counter()
         forward, backward = min(forward, between - began), min(backward, ended - between)
     return Ratio("gradient pass", f"{graph}, lambda {weight:g}", backward, forward, backward / forward)
 
 
 def of_threads(pair: Pair, threads: int, repeats: int) -> Ratio:
-    """One thread against `threads`: above 1 where more threads help."""
+    """Compare one thread with `threads`: above 1 where more threads help."""
     problem = colour_problem(pair)
 
     def on(count: int) -> None:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 
 
-def best_seconds(repeats: int, *contenders: Callable[[], object]) -> list[float]:
-    """The least seconds of each contender. They take turns, so that a busy spell of the machine meets all of them."""
-    best = [float("inf")] * len(contenders)
+def best_seconds(repeats: int, *computations: Callable[[], object]) -> list[float]:
+    """Return the least seconds of each; they take turns, so that other load on the machine slows all of them."""
+    best = [float("inf")] * len(computations)
     for _ in range(repeats):
-        for i, run in enumerate(contenders):
+        for i, compute in enumerate(computations):
             began = time.perf_counter()
-            run()
+            compute()
             best[i] = min(best[i], time.perf_counter() - began)
     return best

@@ -1,4 +1,4 @@
-"""An experiment that was stopped goes on; what is changed, and only that, is measured anew."""
+"""An experiment that was stopped is resumed; what has changed, and only that, is measured anew."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from safetensors.torch import save_file
 
 from graphsr.baselines import METHODS
 from graphsr.baselines.weights import save
-from graphsr.experiments.contenders import Contender
-from graphsr.experiments.plan import Plan
-from graphsr.experiments.sets import find_sets
-from graphsr.experiments.store import Store
-from graphsr.experiments.workshop import Absent, Promise, Workshop
+from graphsr.experiments.data_sets import find_data_sets
+from graphsr.experiments.options import Options
+from graphsr.experiments.participants import Participant, select_participants
+from graphsr.experiments.results_cache import ResultsCache
+from graphsr.experiments.trained_weights import AvailableModel, MissingModel, TrainedWeights
 from graphsr.training.config import read_config
 
-FDSR = Contender("fdsr", "fdsr")
-MSG_NET = Contender("msg-net", "msg-net", factors=METHODS["msg-net"].factors)
+FDSR = Participant("fdsr", "fdsr")
+MSG_NET = Participant("msg-net", "msg-net", factors=METHODS["msg-net"].factors)
 
 
-class TestCells:
+class TestResults:
     ASKED = ("table1", "--sets", "synthetic", "--pairs", 1, "--methods", "bicubic")
 
     @pytest.fixture
@@ -28,7 +28,7 @@ class TestCells:
         """A finished run whose one figure was changed on disk, so that one sees where it comes from."""
         assert reproduce(*self.ASKED, "--factors", 8, "-o", tmp_path)[0] == 0
         content = json.loads((tmp_path / "measured.json").read_text())
-        content["cells"][0]["figures"]["mse_batches_of_8"] = 777.0
+        content["results"][0]["figures"]["mse_batches_of_8"] = 777.0
         (tmp_path / "measured.json").write_text(json.dumps(content))
         return tmp_path
 
@@ -38,7 +38,7 @@ class TestCells:
     def test_of_another_factor_are_measured_and_those_before_are_kept(self, reproduce, marked):
         told = reproduce(*self.ASKED, "--factors", "8,16", "-o", marked)[1]
         assert " 777 " in told
-        assert len(json.loads((marked / "measured.json").read_text())["cells"]) == 2
+        assert len(json.loads((marked / "measured.json").read_text())["results"]) == 2
 
     def test_of_other_pairs_are_measured_anew(self, reproduce, marked):
         asked = [2 if argument == 1 else argument for argument in self.ASKED]
@@ -48,41 +48,41 @@ class TestCells:
         (marked / "measured.json").write_text("{")
         code, told = reproduce(*self.ASKED, "-o", marked)
         assert code == 2
-        assert "measured.json: cannot be read as measured cells" in told
+        assert "measured.json: cannot be read as measured results" in told
 
     def test_are_found_by_all_that_made_them(self, tmp_path):
-        Store(tmp_path / "a.json").put({"method": "a", "factor": 8}, {"mse": 1.0})
-        again = Store(tmp_path / "a.json")
+        ResultsCache(tmp_path / "a.json").put({"method": "a", "factor": 8}, {"mse": 1.0})
+        again = ResultsCache(tmp_path / "a.json")
         assert again.get({"factor": 8, "method": "a"}) == {"mse": 1.0}
         assert again.get({"factor": 4, "method": "a"}) is None
 
 
 class TestTraining:
-    def plan(self, out, **more):
-        return Plan(out, sets=("synthetic",), patch=64, workers=0, **more)
+    def options(self, out, **more):
+        return Options(out, data_sets=("synthetic",), patch=64, workers=0, **more)
 
     @pytest.fixture
     def synthetic(self, tmp_path):
-        return find_sets(self.plan(tmp_path))[0][0]
+        return find_data_sets(self.options(tmp_path))[0][0]
 
     def test_every_method_gets_the_same_number_of_samples_of_the_same_kind(self, tmp_path, synthetic):
-        shop = Workshop(self.plan(tmp_path, budget=20))
-        of = {who.name: shop.configuration(who, synthetic, 8) for who in (FDSR, MSG_NET)}
+        weights = TrainedWeights(self.options(tmp_path, budget=20))
+        of = {who.name: weights.configuration(who, synthetic, 8) for who in (FDSR, MSG_NET)}
         assert [(c.optimisation.steps, c.optimisation.batch) for c in of.values()] == [(20, 1), (3, 8)]
         assert of["fdsr"].augmentation == of["msg-net"].augmentation == read_config("paper-nyuv2").augmentation
         assert of["fdsr"].data == of["msg-net"].data
         assert of["fdsr"].optimisation.learning_rate == read_config("fdsr").optimisation.learning_rate
 
     def test_is_done_once(self, tmp_path, synthetic):
-        shop = Workshop(self.plan(tmp_path, budget=1))
-        shop.promise(FDSR, synthetic, 8).make()
+        weights = TrainedWeights(self.options(tmp_path, budget=1))
+        weights.find(FDSR, synthetic, 8).load()
         (file,) = tmp_path.glob("trained/synthetic/fdsr-x8-*/weights.safetensors")
         written = file.stat().st_mtime_ns
-        shop.promise(FDSR, synthetic, 8).make()
+        weights.find(FDSR, synthetic, 8).load()
         assert file.stat().st_mtime_ns == written
 
     def test_with_another_budget_is_another_training(self, tmp_path, synthetic):
-        keys = {Workshop(self.plan(tmp_path, budget=n)).promise(FDSR, synthetic, 8).key for n in (1, 2)}
+        keys = {TrainedWeights(self.options(tmp_path, budget=n)).find(FDSR, synthetic, 8).key for n in (1, 2)}
         assert len(keys) == 2
 
 
@@ -92,20 +92,20 @@ class TestWeights:
         save_file(METHODS["fdsr"].build(None).network.state_dict(), tmp_path / "mine.safetensors")
         return tmp_path / "mine.safetensors"
 
-    def promise(self, out, *weights, factor=8, budget=0):
-        plan = Plan(out, budget=budget, sets=("synthetic",), weights=weights)
-        return Workshop(plan).promise(FDSR, find_sets(plan)[0][0], factor)
+    def find(self, out, *weights, factor=8, budget=0):
+        options = Options(out, budget=budget, data_sets=("synthetic",), weights=weights)
+        return TrainedWeights(options).find(FDSR, find_data_sets(options)[0][0], factor)
 
     def test_are_asked_for_where_there_are_none(self, tmp_path):
-        found = self.promise(tmp_path)
-        assert isinstance(found, Absent)
+        found = self.find(tmp_path)
+        assert isinstance(found, MissingModel)
         assert "fdsr: no weights at x8; give --weights fdsr:FILE or a --budget" in found.reason
 
     def test_that_are_given_save_a_training(self, tmp_path, file):
-        found = self.promise(tmp_path, f"fdsr:{file}", budget=5)
-        assert isinstance(found, Promise)
+        found = self.find(tmp_path, f"fdsr:{file}", budget=5)
+        assert isinstance(found, AvailableModel)
         assert found.weights == "file mine.safetensors"
-        assert found.make().network is not None
+        assert found.load().network is not None
 
     def test_say_what_they_were_trained_on(self, reproduce, tmp_path, file):
         save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "told.safetensors", about={"samples": "80", "data": "hci"})
@@ -117,9 +117,9 @@ class TestWeights:
     def test_that_say_for_which_factor_are_for_that_alone(self, tmp_path):
         save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "x8.safetensors", about={"factors": "x8"})
         weights = f"fdsr:{tmp_path / 'x8.safetensors'}"
-        assert isinstance(self.promise(tmp_path, weights), Promise)
-        found = self.promise(tmp_path, weights, factor=4)
-        assert isinstance(found, Absent)
+        assert isinstance(self.find(tmp_path, weights), AvailableModel)
+        found = self.find(tmp_path, weights, factor=4)
+        assert isinstance(found, MissingModel)
         assert found.reason == "fdsr: no weights at x4; x8.safetensors is for x8"
 
     def test_of_a_network_for_one_factor_must_say_which(self, reproduce, tmp_path, file):
@@ -142,19 +142,19 @@ class TestWeights:
         }
 
     def test_for_one_factor_are_for_that_alone(self, tmp_path, file):
-        assert isinstance(self.promise(tmp_path, f"fdsr-x8:{file}"), Promise)
-        assert isinstance(self.promise(tmp_path, f"fdsr-x8:{file}", factor=4), Absent)
+        assert isinstance(self.find(tmp_path, f"fdsr-x8:{file}"), AvailableModel)
+        assert isinstance(self.find(tmp_path, f"fdsr-x8:{file}", factor=4), MissingModel)
 
     @pytest.mark.parametrize("place", ["fdsr-x8.safetensors", "fdsr.safetensors", "synthetic/fdsr.safetensors"])
     def test_may_lie_in_a_folder(self, tmp_path, file, place):
         (tmp_path / "weights" / place).parent.mkdir(parents=True)
         file.rename(tmp_path / "weights" / place)
-        assert isinstance(self.promise(tmp_path), Promise)
+        assert isinstance(self.find(tmp_path), AvailableModel)
 
     def test_of_other_content_are_other_weights(self, tmp_path, file):
-        before = self.promise(tmp_path, f"fdsr:{file}").key
+        before = self.find(tmp_path, f"fdsr:{file}").key
         save_file(METHODS["fdsr"].build(None).network.state_dict(), file)
-        assert self.promise(tmp_path, f"fdsr:{file}").key != before
+        assert self.find(tmp_path, f"fdsr:{file}").key != before
 
 
 class TestSkipping:
@@ -176,17 +176,15 @@ class TestSkipping:
         assert {line.split()[0] for line in told.splitlines() if line.startswith("bicubic")} == {"bicubic"}
 
     def test_what_takes_very_long_has_to_be_named(self, tmp_path):
-        from graphsr.experiments.contenders import METHODS_AND_MODELS, chosen
-
-        methods, left_out = chosen((), METHODS_AND_MODELS)
+        methods, left_out = select_participants(())
         assert "pixtransform" not in [one.name for one in methods]
         assert left_out == [
             "pixtransform: trains a network for every single image, for about half an hour on one core; "
             "name it with --methods"
         ]
-        assert chosen(("pixtransform",), METHODS_AND_MODELS)[0][0].name == "pixtransform"
+        assert select_participants(("pixtransform",))[0][0].name == "pixtransform"
 
     def test_synthetic_scenes_stand_in_where_there_is_no_data_at_all(self, tmp_path):
-        found, missing = find_sets(Plan(tmp_path))
+        found, missing = find_data_sets(Options(tmp_path))
         assert [one.name for one in found] == ["synthetic"]
         assert all("say where with --data" in word for word in missing)

@@ -1,4 +1,4 @@
-"""All that is promised about the solve, measured in one run on one machine."""
+"""All goals of the solver, measured in one run on one machine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from importlib.metadata import version
 
 import numba
 
+from graphsr.data.pair import Pair
 from graphsr.experiments.benchmarks import solver_ratios as ratios
+from graphsr.experiments.benchmarks.memory import solver_bytes_per_pixel
 from graphsr.experiments.benchmarks.solver_comparison import Comparison, compare, run_solve
-from graphsr.experiments.benchmarks.solver_memory import bytes_beyond_arguments
-from graphsr.experiments.benchmarks.solver_problems import LAMBDAS, MU, Pair, make_problem, synthetic_pair
+from graphsr.experiments.benchmarks.solver_problems import LAMBDAS, MU, make_problem, synthetic_pair, tiled
 from graphsr.experiments.benchmarks.solver_ratios import Ratio
 
 # Times faster than the recipe, by factor.
@@ -28,12 +29,12 @@ SIDE = 256
 _FIRST_SEED = 7
 _COMMON_MULTIPLE = 120  # of 7.5 and 8
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to measure. Sizes follow `side`, so that a test can run everything on small images."""
+class Settings:
+    """What to measure. Sizes follow `side`, so that everything can be run on small images."""
 
     side: int = SIDE
     lambdas: tuple[float, ...] = LAMBDAS
@@ -42,12 +43,15 @@ class Plan:
     repeats: int = 7
 
     @classmethod
-    def quick(cls, side: int = SIDE, scenes: int = 1, repeats: int = 7) -> Plan:
+    def quick(cls, side: int = SIDE, scenes: int = 1, repeats: int = 7) -> Settings:
+        """Return settings for one lambda and a large image of a quarter of the pixels."""
         return cls(side, lambdas=(1e-2,), scenes=scenes, tiles=4, repeats=repeats)
 
 
 @dataclass(frozen=True)
 class Goal:
+    """A bound, and the worst case that was measured."""
+
     name: str
     limit: float
     at_least: bool  # else at most
@@ -58,6 +62,7 @@ class Goal:
 
     @property
     def met(self) -> bool | None:
+        """Return whether the goal is met; None if it could not be measured."""
         if self.measured is None:
             return None
         return self.fulfilled and (self.measured >= self.limit if self.at_least else self.measured <= self.limit)
@@ -65,6 +70,8 @@ class Goal:
 
 @dataclass(frozen=True)
 class Conditions:
+    """The machine, its load, and the versions of what matters."""
+
     processor: str
     cores: int
     threads: int
@@ -75,36 +82,44 @@ class Conditions:
 
 @dataclass(frozen=True)
 class SolverBenchmark:
+    """All figures of a run."""
+
     conditions: Conditions
-    plan: Plan
+    settings: Settings
     comparisons: tuple[Comparison, ...]
     ratios: tuple[Ratio, ...]
     memory_bytes_per_pixel: float | None
     goals: tuple[Goal, ...]
 
 
-def run(plan: Plan, pairs: Sequence[Pair] = (), tell: Tell = lambda _: None) -> SolverBenchmark:
-    """Measure everything on `plan.scenes` synthetic scenes and the given pairs; `tell` hears what is going on."""
+def run(settings: Settings, pairs: Sequence[Pair] = (), progress: Progress = lambda _: None) -> SolverBenchmark:
+    """Measure everything.
+
+    Args:
+        settings: What to measure, and on how many synthetic scenes.
+        pairs: Other pairs to measure on as well.
+        progress: Called with a sentence on what is being done.
+    """
     before = os.getloadavg()[0]
-    scenes = [synthetic_pair(_FIRST_SEED + i, (plan.side, plan.side)) for i in range(plan.scenes)]
-    tell("warming up")
+    scenes = [synthetic_pair(_FIRST_SEED + i, (settings.side, settings.side)) for i in range(settings.scenes)]
+    progress("warming up")
     for factor in SPEEDUPS:
         run_solve(make_problem(scenes[0], factor, MU["soft"], 1.0))
-    comparisons = tuple(_comparisons(plan, [*scenes, *pairs], tell))
-    large = synthetic_pair(_FIRST_SEED, (2 * plan.side, 2 * plan.side))
-    factors = tuple(_factor_ratios(plan, scenes[0], tell))
-    tell(f"time a pixel at {plan.tiles * large.size[0]} pixels a side")
-    sizes = ratios.of_sizes(large, plan.tiles, plan.repeats)
-    tell("memory")
-    memory_problem = ratios.colour_problem(large.tiled(4))
-    memory = bytes_beyond_arguments(memory_problem)
-    gradients = tuple(_gradient_ratios(plan, large, tell))
-    threads = tuple(_thread_ratios(plan, large, tell))
-    tell("a factor that is not whole")
-    odd = _odd_factor_ratio(plan)
+    comparisons = tuple(_comparisons(settings, [*scenes, *pairs], progress))
+    large = synthetic_pair(_FIRST_SEED, (2 * settings.side, 2 * settings.side))
+    factors = tuple(_factor_ratios(settings, scenes[0], progress))
+    progress(f"time a pixel at {settings.tiles * large.size[0]} pixels a side")
+    sizes = ratios.of_sizes(large, settings.tiles, settings.repeats)
+    progress("memory")
+    memory_problem = ratios.colour_problem(tiled(large, 4))
+    memory = solver_bytes_per_pixel(memory_problem)
+    gradients = tuple(_gradient_ratios(settings, large, progress))
+    threads = tuple(_thread_ratios(settings, large, progress))
+    progress("a factor that is not whole")
+    odd = _odd_factor_ratio(settings)
     return SolverBenchmark(
         conditions=_conditions(before),
-        plan=plan,
+        settings=settings,
         comparisons=comparisons,
         ratios=(*factors, sizes, *gradients, *threads, odd),
         memory_bytes_per_pixel=memory,
@@ -126,42 +141,42 @@ def run(plan: Plan, pairs: Sequence[Pair] = (), tell: Tell = lambda _: None) -> 
     )
 
 
-def _comparisons(plan: Plan, pairs: Iterable[Pair], tell: Tell) -> Iterator[Comparison]:
+def _comparisons(settings: Settings, pairs: Iterable[Pair], progress: Progress) -> Iterator[Comparison]:
     for pair in pairs:
         for factor in SPEEDUPS:
             for graph in MU:
-                for weight in plan.lambdas:
-                    tell(f"{pair.name}: x{factor:g}, {graph} graph, lambda {weight:g}, beside the recipe")
-                    yield compare(pair, factor, graph, weight, repeats=plan.repeats)
+                for weight in settings.lambdas:
+                    progress(f"{pair.name}: x{factor:g}, {graph} graph, lambda {weight:g}, beside the recipe")
+                    yield compare(pair, factor, graph, weight, repeats=settings.repeats)
 
 
-def _factor_ratios(plan: Plan, pair: Pair, tell: Tell) -> Iterator[Ratio]:
+def _factor_ratios(settings: Settings, pair: Pair, progress: Progress) -> Iterator[Ratio]:
     for graph in MU:
-        for weight in plan.lambdas:
-            tell(f"x16 against x4: {graph} graph, lambda {weight:g}")
-            yield ratios.of_factors(pair, graph, weight, (16.0, 4.0), plan.repeats)
+        for weight in settings.lambdas:
+            progress(f"x16 against x4: {graph} graph, lambda {weight:g}")
+            yield ratios.of_factors(pair, graph, weight, (16.0, 4.0), settings.repeats)
 
 
-def _gradient_ratios(plan: Plan, pair: Pair, tell: Tell) -> Iterator[Ratio]:
+def _gradient_ratios(settings: Settings, pair: Pair, progress: Progress) -> Iterator[Ratio]:
     for graph in MU:
-        for weight in plan.lambdas:
-            tell(f"gradient pass: {graph} graph, lambda {weight:g}")
-            yield ratios.of_gradient(pair, graph, weight, plan.repeats)
+        for weight in settings.lambdas:
+            progress(f"gradient pass: {graph} graph, lambda {weight:g}")
+            yield ratios.of_gradient(pair, graph, weight, settings.repeats)
 
 
-def _thread_ratios(plan: Plan, pair: Pair, tell: Tell) -> Iterator[Ratio]:
+def _thread_ratios(settings: Settings, pair: Pair, progress: Progress) -> Iterator[Ratio]:
     threads = numba.get_num_threads()
     if threads == 1:
         return
     for tiles in (2, 4):
-        tell(f"one thread against {threads}, {tiles * pair.size[0]} pixels a side")
-        yield ratios.of_threads(pair.tiled(tiles), threads, min(3, plan.repeats))
+        progress(f"one thread against {threads}, {tiles * pair.size[0]} pixels a side")
+        yield ratios.of_threads(tiled(pair, tiles), threads, min(3, settings.repeats))
 
 
-def _odd_factor_ratio(plan: Plan) -> Ratio:
-    side = _COMMON_MULTIPLE * max(1, plan.side // 64)
+def _odd_factor_ratio(settings: Settings) -> Ratio:
+    side = _COMMON_MULTIPLE * max(1, settings.side // 64)
     pair = synthetic_pair(_FIRST_SEED, (side, side))
-    return ratios.of_factors(pair, "sharp", 1e-2, (7.5, 8.0), plan.repeats)
+    return ratios.of_factors(pair, "sharp", 1e-2, (7.5, 8.0), settings.repeats)
 
 
 def _speed_goals(comparisons: Sequence[Comparison]) -> Iterator[Goal]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from graphsr.experiments.benchmarks.raster_benchmark import border, measure_run
+from graphsr.experiments.benchmarks.raster import border, measure_run
 
 
 @pytest.mark.parametrize("graph", ["scene", "wires", "noise"])
-def test_a_border_is_not_felt_beyond_the_halo(graph):
+def test_a_border_has_no_effect_beyond_the_halo(graph):
     row = border(graph, 4, 9e-4, side=256)
-    assert 0 < row.felt[0] <= row.felt[1] <= row.halo
+    assert 0 < row.reach[0] <= row.reach[1] <= row.halo
 
 
 def test_a_run_is_compared_with_its_tiles_alone(tmp_path):

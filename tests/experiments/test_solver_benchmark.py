@@ -13,19 +13,19 @@ from typer.testing import CliRunner
 from graphsr.cli import app
 from graphsr.errors import InputError
 from graphsr.experiments.benchmarks.published_recipe import Recipe, averaging_matrix, direct_solve, laplacian_matrix
-from graphsr.experiments.benchmarks.solver_benchmark import Goal
+from graphsr.experiments.benchmarks.solver import Goal
 from graphsr.experiments.benchmarks.solver_comparison import compare, error_against
-from graphsr.experiments.benchmarks.solver_problems import SolverProblem, make_problem, pair_from_files, synthetic_pair
+from graphsr.experiments.benchmarks.solver_problems import make_problem, pair_from_files, synthetic_pair, tiled
 from graphsr.sampling import Sampling
-from graphsr.solver import solve
+from graphsr.solver import Problem, solve
 
 
 @pytest.fixture(scope="module")
-def problem() -> SolverProblem:
+def problem() -> Problem:
     return make_problem(synthetic_pair(3, (32, 32)), 4.0, mu=1.0, weight=0.1)
 
 
-def test_the_matrices_are_those_of_the_energy(problem: SolverProblem) -> None:
+def test_the_matrices_are_those_of_the_energy(problem: Problem) -> None:
     y = torch.randn(32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     step_down, step_right = y[:-1] - y[1:], y[:, :-1] - y[:, 1:]
     energy = (problem.edges.down[0] * step_down**2).sum() + (problem.edges.right[0] * step_right**2).sum()
@@ -35,7 +35,7 @@ def test_the_matrices_are_those_of_the_energy(problem: SolverProblem) -> None:
     np.testing.assert_allclose(averaging_matrix(uneven) @ flat, uneven(y).numpy().ravel(), atol=1e-14)
 
 
-def test_the_direct_solve_makes_the_gradient_of_the_energy_vanish(problem: SolverProblem) -> None:
+def test_the_direct_solve_makes_the_gradient_of_the_energy_vanish(problem: Problem) -> None:
     source = problem.source[0, 0].numpy()
     answer = direct_solve(problem.edges, source, problem.sampling).ravel()
     averaging = averaging_matrix(problem.sampling)
@@ -43,7 +43,7 @@ def test_the_direct_solve_makes_the_gradient_of_the_energy_vanish(problem: Solve
     np.testing.assert_allclose(slope, 0, atol=1e-12)
 
 
-def test_the_recipe_and_our_solve_agree_with_the_direct_solve(problem: SolverProblem) -> None:
+def test_the_recipe_and_our_solve_agree_with_the_direct_solve(problem: Problem) -> None:
     source = problem.source[0, 0].numpy()
     truth = direct_solve(problem.edges, source, problem.sampling)
     run = Recipe.of(problem.edges, source, problem.sampling).run()
@@ -64,9 +64,11 @@ def test_sources_of_two_factors_can_share_a_graph() -> None:
 
 def test_tiles_are_mirrored_so_that_they_meet_without_a_seam() -> None:
     pair = synthetic_pair(3, (32, 32))
-    tiled = pair.tiled(2)
-    assert tiled.size == (64, 64)
-    assert torch.equal(tiled.truth[..., 31, :], tiled.truth[..., 32, :])
+    large = tiled(pair, 3)
+    assert large.size == (96, 96)
+    for border in (31, 63):
+        assert np.array_equal(large.target[border], large.target[border + 1])
+        assert np.array_equal(large.guide[:, border], large.guide[:, border + 1])
 
 
 def test_a_row_is_no_less_accurate_than_the_recipe() -> None:
@@ -94,14 +96,14 @@ def test_a_pair_of_two_sizes_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_measures_everything_and_writes_it_down(tmp_path: Path) -> None:
     scene = synthetic_pair(5, (48, 40))
-    np.save(tmp_path / "guide.npy", scene.guide[0].permute(1, 2, 0).numpy())
-    np.save(tmp_path / "truth.npy", scene.truth[0, 0].numpy())
+    np.save(tmp_path / "guide.npy", scene.guide)
+    np.save(tmp_path / "truth.npy", scene.target)
     files = [str(tmp_path / name) for name in ("guide.npy", "truth.npy")]
     small = ["--quick", "--size", "32", "--repeats", "1"]
     result = CliRunner().invoke(app, ["benchmark", "solver", *files, *small, "--json", str(tmp_path / "figures.json")])
     assert result.exit_code == 0, result.output
     figures = json.loads((tmp_path / "figures.json").read_text())
-    assert set(figures) == {"conditions", "plan", "comparisons", "ratios", "memory_bytes_per_pixel", "goals"}
+    assert set(figures) == {"conditions", "settings", "comparisons", "ratios", "memory_bytes_per_pixel", "goals"}
     # Two pairs, three factors, two graphs.
     assert len(figures["comparisons"]) == 2 * 3 * 2
     assert {ratio["name"].split()[0] for ratio in figures["ratios"]} >= {"x16", "time", "gradient", "x7.5"}

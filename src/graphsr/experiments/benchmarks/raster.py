@@ -1,4 +1,4 @@
-"""Measuring rasters in tiles: how far a border is felt, whether tiles show, and what they cost."""
+"""Rasters in tiles: how far the effect of a border reaches, whether seams show, and what tiles cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from graphsr.graph import Edges
-from graphsr.models.base import Colour, load
-from graphsr.models.window import Part
+from graphsr.models.colour import Colour
+from graphsr.models.registry import load
+from graphsr.models.window import Window
 from graphsr.raster.files import open_pair, require_rasterio
 from graphsr.raster.grid import Grid
 from graphsr.raster.run import do_tile
@@ -22,12 +22,12 @@ from graphsr.raster.upsampling import planned, prepared, upsample_files
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.scenes import scene
-from graphsr.solver import solve
+from graphsr.solver import solve_problem
 from graphsr.threads import on_threads
 
-Tell = Callable[[str], None]
-# A difference counts as felt above the first; the second shows how steep the fall is.
-FELT = (1e-3, 1e-4)
+Progress = Callable[[str], None]
+# Effects are negligible below the first, in standard deviations of the target; the second shows how they decay.
+LIMITS = (1e-3, 1e-4)
 _MOSAIC_TILE = 1024
 
 
@@ -38,24 +38,24 @@ class BorderRow:
     graph: str
     factor: int
     weight: float
-    felt: tuple[int, ...]  # for each of FELT
+    reach: tuple[int, ...]  # for each of LIMITS
     halo: int  # what tiles are given
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """One raster, whole: the run against its tiles alone."""
+    """The time of one raster, beside that of its tiles alone."""
 
     side: int
     tiles: int
     seconds: float
-    alone_seconds: float  # the sum of its tiles read, posed and solved one by one
+    alone_seconds: float  # the sum of its tiles read, prepared and solved one by one
     seams: float  # largest difference to other tiles, in standard deviations of the target
     workers: dict[int, tuple[float, float]]  # seconds for the tiles and for all, with so many processes
 
 
 def guide_and_truth(graph: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(1, 3, H, W) and (1, 1, H, W): a rendered scene, wires across the border, or noise."""
+    """Return (1, 3, H, W) and (1, 1, H, W): a rendered scene, wires across the border, or noise."""
     generator = np.random.default_rng(1)
     guide: np.ndarray
     if graph == "scene":
@@ -69,45 +69,41 @@ def guide_and_truth(graph: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
     else:
         guide = generator.random((3, side, side))
         truth = np.cumsum(np.cumsum(generator.normal(size=(side, side)), 0), 1)
-    images = (np.ascontiguousarray(part, dtype=np.float32) for part in (guide, np.asarray(truth)[None]))
+    images = (np.ascontiguousarray(image, dtype=np.float32) for image in (guide, np.asarray(truth)[None]))
     fine, coarse = (torch.from_numpy(image)[None] for image in images)
     return fine, coarse
 
 
 def border(graph: str, factor: int, weight: float, side: int = 0) -> BorderRow:
-    """Cut an image at two places, solve the parts in double precision, and see how far that is felt."""
+    """Cut an image at two places, solve the windows in double precision, and measure how far the cut has an effect."""
     side = side or max(384, 256 + 32 * factor)  # much wider than the halo
     guide, truth = guide_and_truth(graph, side)
     source = Sampling((side, side), (side // factor, side // factor))(truth)
-    fitted = load("colour")
-    assert isinstance(fitted, Colour)
-    model = Colour(weight, fitted.mu, fitted.power, fitted.floor, fitted.prior_weight)
+    model = Colour(weight=weight)
     scale = Scale.of(guide, source, known_pixels(source, None))
     whole = _from(model, guide, source, scale, factor, 0)
     worst = np.zeros(side)
-    for cell in (side // factor // 5, side // factor // 3):
-        part = _from(model, guide, source, scale, factor, cell)
-        difference = (part - whole[..., cell * factor :]).abs()[0, 0].amax(0).numpy() / float(whole.std())
+    for column in (side // factor // 5, side // factor // 3):
+        window = _from(model, guide, source, scale, factor, column)
+        difference = (window - whole[..., column * factor :]).abs()[0, 0].amax(0).numpy() / float(whole.std())
         worst[: difference.size] = np.maximum(worst[: difference.size], difference)
-    felt = tuple(int(np.max(np.flatnonzero(worst >= limit), initial=-1)) + 1 for limit in FELT)
+    reach = tuple(int(np.max(np.flatnonzero(worst >= limit), initial=-1)) + 1 for limit in LIMITS)
     around = halo(Grid.edge_to_edge((side, side), (source.shape[-2], source.shape[-1])), model.locality)
-    return BorderRow(graph, factor, weight, felt, around[0])
+    return BorderRow(graph, factor, weight, reach, around[0])
 
 
 def _from(
-    model: Colour, guide: torch.Tensor, source: torch.Tensor, scale: Scale, factor: int, cell: int
+    model: Colour, guide: torch.Tensor, source: torch.Tensor, scale: Scale, factor: int, column: int
 ) -> torch.Tensor:
-    """The target of the part that begins at a column of cells."""
-    fine, coarse = guide[..., cell * factor :], source[..., cell:]
+    """Return the target of the window that begins at a column of source pixels."""
+    fine, coarse = guide[..., column * factor :], source[..., column:]
     sampling = Sampling((fine.shape[-2], fine.shape[-1]), (coarse.shape[-2], coarse.shape[-1]))
-    posed = model.pose(fine, coarse, part=Part(sampling, scale, known_pixels(coarse, None), 1e-6))
-    edges = Edges(posed.edges.down.double(), posed.edges.right.double())
-    prior = posed.prior.double() if posed.prior is not None else None
-    return solve(edges, coarse.double(), sampling, prior=prior, prior_weight=model.prior_weight, rtol=1e-6)
+    problem = model.prepare(fine, coarse, window=Window(sampling, scale, known_pixels(coarse, None)))
+    return solve_problem(problem.to(torch.float64), rtol=1e-6).target
 
 
 def write_mosaic(folder: Path, side: int, factor: int = 8) -> tuple[Path, Path]:
-    """Rendered scenes side by side, as a guide of three bytes a pixel and a source of floats."""
+    """Write rendered scenes side by side, as a guide of three bytes a pixel and a source of floats."""
     rasterio = require_rasterio()
     generator = np.random.default_rng(0)
     piece = min(_MOSAIC_TILE, -(-side // factor) * factor)
@@ -140,16 +136,18 @@ def _bytes(image: np.ndarray) -> np.ndarray:
     return image if image.dtype == np.uint8 else (np.clip(image, 0, 1) * 255).astype(np.uint8)
 
 
-def measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str = "colour") -> RunRow:
-    """One thread throughout, so that the run and its tiles alone are alike."""
+def measure_run(
+    folder: Path, side: int, worker_counts: tuple[int, ...], progress: Progress, model: str = "colour"
+) -> RunRow:
+    """Measure a run, on one thread throughout, so that the run and its tiles alone are alike."""
     with on_threads(1):
-        return _measure_run(folder, side, worker_counts, tell, model)
+        return _measure_run(folder, side, worker_counts, progress, model)
 
 
-def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: Tell, model: str) -> RunRow:
-    tell(f"making a raster of {side} x {side}")
+def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], progress: Progress, model: str) -> RunRow:
+    progress(f"making a raster of {side} x {side}")
     guide, source = write_mosaic(folder, side)
-    tell(f"{side} x {side}: its tiles alone")
+    progress(f"{side} x {side}: its tiles alone")
     chosen = load(model)
     plan = planned(open_pair(guide, source), model, chosen, Settings())
     parts = prepared(plan, chosen, folder / "alone.tif")
@@ -160,23 +158,23 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], tell: 
         do_tile(str(parts.folder), number)
     alone = time.perf_counter() - began
     parts.remove()
-    tell(f"{side} x {side}: the run")
+    progress(f"{side} x {side}: the run")
     began = time.perf_counter()
     upsample_files(guide, source, folder / "run.tif", model=model)
     seconds = time.perf_counter() - began
-    tell(f"{side} x {side}: with other tiles")
+    progress(f"{side} x {side}: with other tiles")
     upsample_files(guide, source, folder / "other.tif", model=model, tile=max(min(plan.side, side) * 5 // 8, 64))
     seams = _largest_difference(folder / "run.tif", folder / "other.tif")
     workers = {}
     for count in worker_counts:
-        tell(f"{side} x {side}: {count} workers")
+        progress(f"{side} x {side}: {count} workers")
         report = upsample_files(guide, source, folder / "w.tif", model=model, workers=count)
         workers[count] = report.tile_seconds, report.seconds
     return RunRow(side, len(numbers), seconds, alone, seams, workers)
 
 
 def _largest_difference(one: Path, other: Path) -> float:
-    """In standard deviations of the first; by blocks of rows."""
+    """Return the largest difference in standard deviations of the first, read by blocks of rows."""
     rasterio = require_rasterio()
     worst, count, total, squares = 0.0, 0, 0.0, 0.0
     with rasterio.open(one) as first, rasterio.open(other) as second:

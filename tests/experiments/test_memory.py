@@ -1,0 +1,28 @@
+"""Memory is what a computation takes beyond program, inputs and weights."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from graphsr.experiments.benchmarks.memory import method_megabytes, solver_bytes_per_pixel
+from graphsr.experiments.benchmarks.solver_problems import make_problem, synthetic_pair
+from graphsr.models.registry import load
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="only Linux says")]
+
+
+def test_the_peak_is_at_least_the_target_and_of_its_order():
+    rng = np.random.default_rng(0)
+    guide, source = rng.integers(0, 256, (1024, 1024, 3), np.uint8), rng.random((128, 128), np.float32)
+    found = method_megabytes(load("bicubic"), guide, source)
+    assert found is not None
+    assert 4 <= found < 150  # one target is 4 MB, a guide in single precision 12
+
+
+def test_of_a_solve_is_of_the_order_of_its_goal():
+    found = solver_bytes_per_pixel(make_problem(synthetic_pair(3, (512, 512)), 8.0, mu=0.3, weight=3e-4))
+    assert found is not None
+    assert 8 <= found < 200  # the goal is 80; small images have larger shares
