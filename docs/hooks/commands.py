@@ -33,6 +33,7 @@ def _all_commands() -> str:
 def _keep_lines(command: Any) -> None:
     command.help = _VERBATIM.sub(_fenced, command.help or "")
     for child in getattr(command, "commands", {}).values():
+        child.short_help = (child.help or "").strip().splitlines()[0]  # whole, where click would cut it
         _keep_lines(child)
 
 
