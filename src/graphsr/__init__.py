@@ -8,37 +8,10 @@ Everything public is a name of this module; it is imported when first used, so t
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from graphsr.errors import ConvergenceError, GraphSRError, InputError
-    from graphsr.graph import Edges, affinity, energy
-    from graphsr.models.base import load, models
-    from graphsr.models.graphsr import Architecture, GraphSR
-    from graphsr.sampling import Sampling
-    from graphsr.solver import SolveReport, solve, solve_with_report
-    from graphsr.upsampling import Report, Upsampled, upsample
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Architecture": "models.graphsr",
-    "ConvergenceError": "errors",
-    "Edges": "graph",
-    "GraphSR": "models.graphsr",
-    "GraphSRError": "errors",
-    "InputError": "errors",
-    "Report": "upsampling",
-    "Sampling": "sampling",
-    "SolveReport": "solver",
-    "Upsampled": "upsampling",
-    "affinity": "graph",
-    "energy": "graph",
-    "load": "models.base",
-    "solve": "solver",
-    "solve_with_report": "solver",
-    "upsample": "upsampling",
-}
 __all__ = [
     "Architecture",
     "ConvergenceError",
@@ -46,26 +19,56 @@ __all__ = [
     "GraphSR",
     "GraphSRError",
     "InputError",
+    "Model",
+    "Problem",
     "Report",
     "Sampling",
-    "SolveReport",
+    "Solution",
     "Upsampled",
     "affinity",
+    "data",
     "energy",
+    "features",
     "load",
     "models",
+    "raster",
+    "save",
     "solve",
-    "solve_with_report",
     "upsample",
 ]
 
+if TYPE_CHECKING:
+    from graphsr import data, features, raster
+    from graphsr.errors import ConvergenceError, GraphSRError, InputError
+    from graphsr.graph import Edges, affinity, energy
+    from graphsr.models.base import Model
+    from graphsr.models.graphsr import Architecture, GraphSR
+    from graphsr.models.registry import load, save
+    from graphsr.models.registry import names as models
+    from graphsr.sampling import Sampling
+    from graphsr.solver import Problem, Solution, solve
+    from graphsr.upsampling import Report, Upsampled, upsample
+else:  # for type checkers a misspelt name is an error, which a module's __getattr__ would hide
+    _MODULES = {
+        "errors": ("ConvergenceError", "GraphSRError", "InputError"),
+        "graph": ("Edges", "affinity", "energy"),
+        "models.base": ("Model",),
+        "models.graphsr": ("Architecture", "GraphSR"),
+        "models.registry": ("load", "save"),
+        "sampling": ("Sampling",),
+        "solver": ("Problem", "Solution", "solve"),
+        "upsampling": ("Report", "Upsampled", "upsample"),
+    }
+    _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-def __getattr__(name: str) -> Any:
-    if name in ("raster", "models"):
-        return import_module(f"graphsr.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'graphsr' has no attribute {name!r}")
-    return getattr(import_module(f"graphsr.{_HOMES[name]}"), name)
+    def __getattr__(name):
+        if name in ("data", "features", "models", "raster"):
+            return import_module(f"graphsr.{name}")
+        if name in _MODULE_OF:
+            return getattr(import_module(f"graphsr.{_MODULE_OF[name]}"), name)
+        from graphsr.suggestion import suggestion
+
+        raise AttributeError(f"module 'graphsr' has no attribute {name!r}; {suggestion(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The pixel graph: how strongly each pixel is tied to its four neighbours."""
+"""The pixel graph: the weights of the edges between each pixel and its four neighbours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import torch
 from graphsr.errors import InputError
 
 # The floor of an affinity. Below it pixels would be islands that no term of the energy holds in place; with it
-# the minimiser is defined and a solve is well conditioned. It is small against every tie a fitted model uses.
+# the minimiser is defined and a solve is well conditioned. It is small against every weight a fitted model uses.
 FLOOR = 1e-4
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Weights of a pixel lattice: `down` (B, H-1, W) ties (i, j) to (i+1, j), `right` (B, H, W-1) to (i, j+1)."""
+    """Weights of a pixel lattice.
+
+    Attributes:
+        down: (..., H-1, W), of the edges between (i, j) and (i+1, j).
+        right: (..., H, W-1), of the edges between (i, j) and (i, j+1).
+    """
 
     down: torch.Tensor
     right: torch.Tensor
@@ -31,11 +36,12 @@ class Edges:
 
     @property
     def size(self) -> tuple[int, int]:
+        """Return (H, W) of the target."""
         return self.right.shape[-2], self.down.shape[-1]
 
 
 def differences(values: torch.Tensor) -> Edges:
-    """y_p - y_q along every edge of (..., H, W), p being the upper or left pixel."""
+    """Return y_p - y_q along every edge of (..., H, W), p being the upper or left pixel."""
     return Edges(values[..., :-1, :] - values[..., 1:, :], values[..., :-1] - values[..., 1:])
 
 
@@ -46,43 +52,73 @@ def affinity(
     weight: torch.Tensor | float = 1.0,
     floor: float = FLOOR,
 ) -> Edges:
-    """Edge weights of (B, M, H, W) features: weight * exp(-mean_c (f_p - f_q)^2 / (1e-6 + mu^2)).
+    """Return the edge weights of features: weight * exp(-mean_c (f_p - f_q)^2 / (1e-6 + mu^2)).
 
     The exponential is smoothly kept above `floor` (floor + (1 - floor) * exp(...)), so that every pixel stays
-    tied to the rest and the gradient never vanishes altogether. `weight` is the paper's lambda.
+    connected to the rest and the gradient never vanishes altogether.
+
+    Args:
+        features: (B, M, H, W).
+        mu: The difference of features that counts as one.
+        weight: The strongest edge weight, the paper's lambda.
+        floor: The weakest edge weight as a part of the strongest, in [0, 1).
+
+    Returns:
+        Edges, down (B, H-1, W) and right (B, H, W-1).
+
+    Example:
+        >>> import torch, graphsr
+        >>> edges = graphsr.affinity(torch.rand(1, 3, 8, 8), 0.5)
+        >>> edges.down.shape, edges.right.shape
+        (torch.Size([1, 7, 8]), torch.Size([1, 8, 7]))
     """
     if features.ndim != 4:
         raise InputError(f"affinity: features must be (B, M, H, W), not {tuple(features.shape)}")
     scale = 1e-6 + torch.as_tensor(mu, dtype=features.dtype, device=features.device) ** 2
-    apart = squared_distance(features)
-    return edge_weights(Edges(apart.down / scale, apart.right / scale), weight=weight, floor=floor)
+    distance = squared_distance(features)
+    return edge_weights(Edges(distance.down / scale, distance.right / scale), weight=weight, floor=floor)
 
 
 def squared_distance(features: torch.Tensor) -> Edges:
-    """mean_c (f_p - f_q)^2 of (B, M, H, W) along every edge."""
+    """Return mean_c (f_p - f_q)^2 of (B, M, H, W) along every edge."""
     step = differences(features)
     return Edges(step.down.square().mean(1), step.right.square().mean(1))
 
 
 def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges:
-    """power * log(1 + mean_c (f_p - f_q)^2 / mu^2): ties then fall with a power of the difference, and not abruptly."""
-    apart = squared_distance(features / mu)
-    return Edges(power * torch.log1p(apart.down), power * torch.log1p(apart.right))
+    """Return power * log(1 + mean_c (f_p - f_q)^2 / mu^2): edge weights then fall with a power of the difference."""
+    distance = squared_distance(features / mu)
+    return Edges(power * torch.log1p(distance.down), power * torch.log1p(distance.right))
 
 
-def edge_weights(apart: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
-    """Edge weights from how far apart pixels are: weight * (floor + (1 - floor) * exp(-apart))."""
+def edge_weights(distance: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
+    """Return weight * (floor + (1 - floor) * exp(-distance)) for every edge."""
     if not isinstance(floor, Edges) and not 0.0 <= floor < 1.0:
         raise InputError(f"affinity: floor must lie in [0, 1), not {floor}")
     down, right = (floor.down, floor.right) if isinstance(floor, Edges) else (floor, floor)
     return Edges(
-        weight * (down + (1.0 - down) * torch.exp(-apart.down)),
-        weight * (right + (1.0 - right) * torch.exp(-apart.right)),
+        weight * (down + (1.0 - down) * torch.exp(-distance.down)),
+        weight * (right + (1.0 - right) * torch.exp(-distance.right)),
     )
 
 
 def energy(edges: Edges, target: torch.Tensor, offsets: Edges | None = None) -> torch.Tensor:
-    """Sum over neighbours of w_pq (y_p - y_q - o_pq)^2 for each image and channel: (B, K, H, W) -> (B, K)."""
+    """Return the graph term, the sum over neighbours of w_pq (y_p - y_q - o_pq)^2.
+
+    Args:
+        edges: Edge weights, down (B, H-1, W) and right (B, H, W-1).
+        target: (B, K, H, W).
+        offsets: Differences to prefer, shaped like edges.
+
+    Returns:
+        (B, K), one number for each image and channel.
+
+    Example:
+        >>> import torch, graphsr
+        >>> edges = graphsr.affinity(torch.rand(1, 3, 8, 8), 0.5)
+        >>> float(graphsr.energy(edges, torch.ones(1, 1, 8, 8)))
+        0.0
+    """
     step = differences(target)
     down, right = step.down, step.right
     if offsets is not None:

@@ -186,7 +186,8 @@ def _average(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
     if along.even and along.step == 1:
         return values
     if along.even:
-        return values.unflatten(dim, (along.cells, along.size // along.cells)).mean(dim)
+        blocks: torch.Tensor = torch.unflatten(values, dim, (along.cells, along.size // along.cells))
+        return blocks.mean(dim)
     first = torch.as_tensor(along.first, device=values.device)
     taps = torch.as_tensor(along.taps, dtype=values.dtype, device=values.device)
     shape = [1] * values.ndim

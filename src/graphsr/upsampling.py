@@ -14,28 +14,46 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges
-from graphsr.models.base import Model, load
+from graphsr.models.base import Model, Result
+from graphsr.models.registry import load
 from graphsr.sampling import Sampling
-from graphsr.solver import SolveReport
+from graphsr.solver import Problem
 
 
 @dataclass(frozen=True)
 class Report:
-    """How an upsampling went."""
+    """How an upsampling went.
+
+    Attributes:
+        iterations: Of the solve; 0 for models without a graph.
+        error: Estimated RMS error of the target against the exact minimiser, in standard deviations of the source.
+        seconds: Time taken.
+        fidelity: RMS difference between the target, averaged back, and the known source pixels, in the source's units.
+        confidence: Mean confidence that the solve gave the known source pixels: 1 where nothing was doubted.
+    """
 
     iterations: int
-    residual: float  # estimated RMS error of the target against the exact minimiser, in source standard deviations
+    error: float
     seconds: float
-    fidelity: float  # RMS difference between the target, averaged back, and the known source pixels (source units)
+    fidelity: float
+    confidence: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Upsampled:
-    """The target with the graph it was solved on. `edges` is None for methods that have no graph."""
+    """The target, the problem whose solution it is, and how it was reached.
 
-    target: np.ndarray  # (H, W) or (H, W, K) float32
-    edges: Edges | None  # down (H-1, W), right (H, W-1), tensors
+    Attributes:
+        target: (H, W) or (H, W, K) float32.
+        edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one.
+        report: How it went.
+        problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
+    """
+
+    target: np.ndarray
+    edges: Edges | None
     report: Report
+    problem: Problem | None = None
 
 
 def upsample(
@@ -48,49 +66,67 @@ def upsample(
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
-    guide       (H, W) or (H, W, C), any real dtype; scaled per image, so 8 bit, 16 bit and float are alike. "colour"
-                uses all its channels, the learned models the first three
-    source      (h, w) or (h, w, K), any real dtype; NaN = missing. H/h and W/w need be neither integer nor equal
-    model       "default", "colour", another name of graphsr.models(), a path, or a loaded model
-    confidence  (h, w), 0 = missing; default 1 where the source is known. Methods that cannot weigh it take it for known
-                or missing (docs/baselines.md)
-    exact       let the target average back to the source exactly instead of up to the confidence
+    Args:
+        guide: (H, W) or (H, W, C), any real dtype; standardised per image, so 8 bit, 16 bit and float are alike.
+            "colour" uses all its channels, the learned models the first three.
+        source: (h, w) or (h, w, K), any real dtype; NaN is missing. H/h and W/w need be neither integer nor equal.
+        model: "default", "colour", another name of graphsr.models(), a path, or a loaded model.
+        confidence: (h, w), 0 is missing; default 1 where the source is known. Baselines that cannot weigh it take it
+            for known or missing.
+        exact: Whether the target averages back to the source exactly instead of up to the confidence.
+
+    Returns:
+        The target (H, W) or (H, W, K) with its graph and a report.
+
+    Example:
+        >>> import numpy as np, graphsr
+        >>> result = graphsr.upsample(np.random.rand(32, 48, 3), np.random.rand(8, 12), model="colour")
+        >>> result.target.shape
+        (32, 48)
     """
     began = time.perf_counter()
     chosen = model if isinstance(model, Model) else load(model)
     guide_image, source_image = _image("guide", guide), _image("source", source)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
-    _check_sizes(size, source_size)
+    _check_sizes(guide_image.shape, source_size)
     _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]))
     _check_values(guide_image, source_image)
-    weights = _confidence(confidence, source_size)
-    known = np.isfinite(source_image)
-    if weights is not None:
-        known = known & (weights[0, 0].numpy() > 0)[..., None]
-    if not known.reshape(-1, source_image.shape[2]).any(0).all():
+    given = _confidence(confidence, source_size)
+    known = torch.from_numpy(np.isfinite(np.moveaxis(source_image, 2, 0)[None]))
+    if given is not None:
+        known = known & (given > 0)
+    if not known.flatten(2).any(2).all():
         raise InputError("source: every pixel is missing; at least one must have a value")
 
-    tensor = torch.from_numpy(np.ascontiguousarray(np.moveaxis(source_image, 2, 0)[None], dtype=np.float32))
-    with _judging(chosen) as device:
-        target, edges, solved = chosen.run(
-            torch.from_numpy(np.ascontiguousarray(np.moveaxis(guide_image, 2, 0)[None], dtype=np.float32)).to(device),
+    tensor = _tensor(source_image)
+    with _evaluating(chosen) as device:
+        result = chosen.run(
+            _tensor(guide_image).to(device),
             tensor.to(device),
-            confidence=None if weights is None else weights.to(device),
+            confidence=None if given is None else given.to(device),
             exact=exact,
         )
-        target = target.cpu()
-        fidelity = _fidelity(target, tensor, confidence)
-    result = np.moveaxis(target[0].numpy(), 0, 2)
+    found = result.target.cpu()
+    target = np.moveaxis(found[0].numpy(), 0, 2)
+    edges, solution = result.edges, result.solution
+    report = Report(
+        iterations=0 if solution is None else solution.iterations,
+        error=0.0 if solution is None else solution.error,
+        seconds=time.perf_counter() - began,
+        fidelity=_fidelity(found, tensor, known),
+        confidence=_mean_confidence(result, known),
+    )
     return Upsampled(
-        target=np.ascontiguousarray(result[..., 0] if np.ndim(source) == 2 else result),
+        target=np.ascontiguousarray(target[..., 0] if np.ndim(source) == 2 else target),
         edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
-        report=_report(solved, time.perf_counter() - began, fidelity),
+        report=report,
+        problem=result.problem,
     )
 
 
 @contextmanager
-def _judging(model: Model) -> Iterator[torch.device]:
-    """The model in evaluation mode and without gradients, whatever it is used for elsewhere; yields its device."""
+def _evaluating(model: Model) -> Iterator[torch.device]:
+    """Put the model into evaluation mode and do without gradients, whatever it is used for elsewhere."""
     training = model.training
     model.eval()
     try:
@@ -100,10 +136,9 @@ def _judging(model: Model) -> Iterator[torch.device]:
         model.train(training)
 
 
-def _report(solved: SolveReport | None, seconds: float, fidelity: float) -> Report:
-    if solved is None:
-        return Report(0, 0.0, seconds, fidelity)
-    return Report(solved.iterations, solved.error, seconds, fidelity)
+def _tensor(image: np.ndarray) -> torch.Tensor:
+    """Return (H, W, C) as (1, C, H, W) float32."""
+    return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, 2, 0)[None], dtype=np.float32))
 
 
 def _image(name: str, values: Any) -> np.ndarray:
@@ -120,6 +155,12 @@ def _image(name: str, values: Any) -> np.ndarray:
 
 
 def _check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
+    """Check a guide's (H, W, C) against a source's (h, w)."""
+    if size[0] <= 4 < min(size[1:]):
+        raise InputError(
+            f"guide: its shape {tuple(size)} looks like (C, H, W); channels come last: (H, W, C), so give "
+            "np.moveaxis(guide, 0, -1)"
+        )
     if size[0] < source_size[0] or size[1] < source_size[1]:
         raise InputError(
             f"guide: {size[0]} x {size[1]} pixels is smaller than the source ({source_size[0]} x {source_size[1]}); "
@@ -173,12 +214,13 @@ def _confidence(confidence: np.ndarray | None, source_size: Sequence[int]) -> to
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))[None, None]
 
 
-def _fidelity(target: torch.Tensor, source: torch.Tensor, confidence: np.ndarray | None) -> float:
-    known = torch.isfinite(source)
-    if confidence is not None:
-        known &= torch.from_numpy(np.asarray(confidence) > 0)
-    average = Sampling(target.shape[-2:], source.shape[-2:])(target.double())  # type: ignore[arg-type]
-    return float((average - source)[known].square().mean().sqrt())
+def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> float:
+    """Return the RMS difference of the averaged target (1, K, H, W) and the known pixels of the source (1, K, h, w)."""
+    sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
+    return float((sampling(target.double()) - source)[known].square().mean().sqrt())
 
 
-__all__ = ["Report", "Upsampled", "upsample"]
+def _mean_confidence(result: Result, known: torch.Tensor) -> float:
+    if result.problem is None or result.problem.exact:
+        return 1.0
+    return float(result.problem.confidence.cpu().expand(known.shape)[known].mean())

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from scipy.linalg import lstsq, null_space
 
-from graphsr import Edges, affinity
+from graphsr import Edges, Problem, Sampling, Solution, affinity
+from graphsr.solver import solve_problem
 
-PATHS = ("fused", "plain")
+BACKENDS = ("numba", "torch")
 DTYPES = (torch.float32, torch.float64)
 
 # target size, source size
@@ -23,11 +24,18 @@ SIZES = {
     "not dividing": ((17, 19), (5, 7)),
     "factor 2.5": ((20, 10), (8, 4)),
 }
-# The plain path takes much longer, so it is asked about fewer sizes; a factor between 1 and 2 is always its work.
-PATHS_AND_SIZES = {
-    **{f"fused, {name}": ("fused", *sizes) for name, sizes in SIZES.items()},
-    **{f"plain, {name}": ("plain", *SIZES[name]) for name in ("factor 4", "not dividing")},
+# The torch backend takes much longer, so it is asked about fewer sizes; a factor between 1 and 2 is always its work.
+BACKENDS_AND_SIZES = {
+    **{f"numba, {name}": ("numba", *sizes) for name, sizes in SIZES.items()},
+    **{f"torch, {name}": ("torch", *SIZES[name]) for name in ("factor 4", "not dividing")},
 }
+
+
+def solution(edges: Edges, source: torch.Tensor, size: tuple[int, int], **more: object) -> Solution:
+    """Solve, and say how it went."""
+    how = {name: more.pop(name) for name in ("rtol", "backend") if name in more}
+    problem = Problem(edges, Sampling(size, (source.shape[-2], source.shape[-1])), source, **more)  # type: ignore[arg-type]
+    return solve_problem(problem, **how)  # type: ignore[arg-type]
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:

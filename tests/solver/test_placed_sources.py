@@ -42,9 +42,9 @@ def dense(edges: Edges, source: torch.Tensor, sampling: graphsr.Sampling, prior_
     return torch.linalg.solve(matrix, right).reshape(1, 1, height, width)
 
 
-@pytest.mark.parametrize("path", ["auto", "plain"])
+@pytest.mark.parametrize("backend", ["auto", "torch"])
 @pytest.mark.parametrize(("origin", "step"), PLACES.values(), ids=PLACES.keys())
-def test_agrees_with_a_dense_solve(origin, step, path):
+def test_agrees_with_a_dense_solve(origin, step, backend):
     generator = torch.Generator().manual_seed(3)
     size = (17, 18)
     cells = tuple(math.ceil((n - o) / s) for n, o, s in zip(size, origin, step, strict=True))
@@ -53,7 +53,7 @@ def test_agrees_with_a_dense_solve(origin, step, path):
     edges = Edges(*(1e-3 * (0.01 + w) for w in weights))
     source = torch.randn(1, 1, *cells, generator=generator, dtype=torch.float64)
     prior = torch.zeros(1, 1, *size, dtype=torch.float64)
-    found = graphsr.solve(edges, source, sampling, prior=prior, prior_weight=1e-6, rtol=1e-7, path=path)
+    found = graphsr.solve(edges, source, sampling, prior=prior, prior_weight=1e-6, rtol=1e-7, backend=backend)
     expected = dense(edges, source, sampling, 1e-6, prior)
     # rtol bounds the RMS error in standard deviations of the source.
     assert float((found - expected).square().mean().sqrt()) <= 1e-7 * float(source.std())

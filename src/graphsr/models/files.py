@@ -1,4 +1,4 @@
-"""Models on disk: our own files (safetensors, with the architecture inside) and checkpoints of the reference code."""
+"""Models on disk: our own files (safetensors, with the settings inside) and checkpoints of the reference code."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from safetensors.torch import save_file
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, whole_file
+from graphsr.models.base import Model
+from graphsr.models.bicubic import Bicubic
+from graphsr.models.colour import Colour
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.settings import build
 
@@ -26,22 +29,35 @@ _REFERENCE = {
     "unet-resnet18": "feature_extractor.encoder.layer1.0.conv2.weight",
     "unet-efficientnet-b2": "feature_extractor.encoder._blocks.0._se_reduce.weight",
 }
+# The models without tensors: their settings are all there is to store.
+_WITHOUT_TENSORS: dict[str, type[Model]] = {"colour": Colour, "bicubic": Bicubic}
+_COLOUR_SETTINGS = ("weight", "mu", "power", "floor", "prior_weight")
 
 
-def save(
-    model: GraphSR, path: str | os.PathLike[str], *, half: bool = False, about: Mapping[str, str] | None = None
+def save_model(model: Model, path: Path, *, half: bool = False, about: Mapping[str, str] | None = None) -> None:
+    """Write a graph model or bicubic with its settings, so that the path is all one needs."""
+    if isinstance(model, GraphSR):
+        settings = {"architecture": json.dumps(asdict(model.architecture))}
+    else:
+        name = next((name for name, kind in _WITHOUT_TENSORS.items() if type(model) is kind), None)
+        if name is None:
+            raise InputError(f"{type(model).__name__}: cannot be saved; it is no model of graphsr")
+        numbers = {each: getattr(model, each) for each in _COLOUR_SETTINGS} if name == "colour" else {}
+        settings = {"model": name, "settings": json.dumps(numbers)}
+    write_tensors(path, model.state_dict(), {"format": _FORMAT, **settings, **(about or {})}, half=half)
+
+
+def write_tensors(
+    path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str], *, half: bool = False
 ) -> None:
-    """Write a model with its architecture, so that the path is all one needs; `half` stores it in half the space."""
-    path = Path(path)
+    """Write a safetensors file, whole or not at all; `half` stores it in half the space."""
     check_folder(path)
-    tensors = {name: stored(name, value, half) for name, value in model.state_dict().items()}
-    metadata = {"format": _FORMAT, "architecture": json.dumps(asdict(model.architecture)), **(about or {})}
-    with whole_file(path) as part:
-        save_file(tensors, part, metadata)
+    stored = {name: _stored(name, value, half) for name, value in tensors.items()}
+    with whole_file(path) as file:
+        save_file(stored, file, dict(metadata))
 
 
-def stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
-    """A tensor as files hold it."""
+def _stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
     value = value.detach().cpu().contiguous()
     if not half or not value.dtype.is_floating_point:
         return value
@@ -51,17 +67,17 @@ def stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
     return short
 
 
-def read(path: str | os.PathLike[str]) -> GraphSR:
-    """The model in a file: one of ours, or a checkpoint of the reference implementation (never runs code from it)."""
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """Read the model in a file: one of ours, or a checkpoint of the reference implementation (never runs its code)."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"model {path}: no such file")
-    model = _own(path) if path.suffix == ".safetensors" else _reference(path)
+    model = _read_own(path) if path.suffix == ".safetensors" else _read_reference(path)
     return model.eval()
 
 
-def about(path: str | os.PathLike[str]) -> dict[str, str]:
-    """What is written about a model in its file, beside the tensors; nothing in files of others."""
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read what is written about a model in its file, beside the tensors; nothing in files of others."""
     if Path(path).suffix != ".safetensors":
         return {}
     try:
@@ -71,23 +87,35 @@ def about(path: str | os.PathLike[str]) -> dict[str, str]:
         raise InputError(f"model {path}: cannot be read as safetensors: {error}") from error
 
 
-def _own(path: Path) -> GraphSR:
-    metadata = about(path)
-    if "method" in metadata:
-        method = metadata["method"]
-        raise InputError(f"model {path}: holds the weights of {method}, another method; say {method}:{path}")
+def _read_own(path: Path) -> Model:
+    metadata = read_metadata(path)
     if metadata.get("format") != _FORMAT:
-        raise InputError(f"model {path}: is not a graphsr model (its metadata does not say {_FORMAT!r})")
+        raise InputError(
+            f"model {path}: is not a graphsr model (its metadata does not say {_FORMAT!r}); graphsr.save writes one"
+        )
     try:
-        architecture = build(Architecture, json.loads(metadata["architecture"]), f"model {path}: architecture")
+        settings = json.loads(metadata["settings" if "model" in metadata else "architecture"])
     except (KeyError, ValueError) as error:
         raise InputError(f"model {path}: holds no readable architecture: {error}") from error
+    if "model" in metadata:
+        return _without_tensors(metadata["model"], settings, path)
+    if isinstance(settings, dict) and settings.get("guess") is False:
+        del settings["guess"]  # which files written before it was given up have
+    architecture = build(Architecture, settings, f"model {path}: architecture")
     with safe_open(path, "pt") as file:
         state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
     return _filled(architecture, state, path)
 
 
-def _reference(path: Path) -> GraphSR:
+def _without_tensors(name: str, settings: Any, path: Path) -> Model:
+    kind = _WITHOUT_TENSORS.get(name)
+    numbers = isinstance(settings, dict) and all(isinstance(value, float) for value in settings.values())
+    if kind is None or not numbers or not set(settings) <= set(_COLOUR_SETTINGS):
+        raise InputError(f"model {path}: holds no readable settings of a model {name!r}")
+    return kind(**settings)
+
+
+def _read_reference(path: Path) -> GraphSR:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged or foreign archive can raise nearly anything
@@ -108,7 +136,13 @@ def _reference(path: Path) -> GraphSR:
     name = next((name for name, key in _REFERENCE.items() if key in state), "colour")
     width = state.get("feature_extractor.segmentation_head.0.weight")
     architecture = Architecture(extractor=name, features=64 if width is None else width.shape[0], published=True)
-    return _filled(architecture, state, path)
+    try:
+        return _filled(architecture, state, path)
+    except InputError as error:
+        raise InputError(
+            f"{error}. If it is the state dict of a model of your own, it lacks the architecture: write it by "
+            "graphsr.save(model, path)"
+        ) from error
 
 
 def _filled(architecture: Architecture, state: Mapping[str, Any], path: Path) -> GraphSR:

@@ -32,4 +32,4 @@ def _one(source: np.ndarray, known: np.ndarray, size: tuple[int, int]) -> np.nda
         smooth = CloughTocher2DInterpolator(points, values)(grid)
     except QhullError:  # too few cells, or all in a line
         return np.asarray(nearest)
-    return np.where(np.isfinite(smooth), smooth, nearest)
+    return np.asarray(np.where(np.isfinite(smooth), smooth, nearest))

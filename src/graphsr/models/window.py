@@ -1,4 +1,4 @@
-"""A window of a larger pair: all about the whole that the window cannot tell by itself."""
+"""Windows of a larger pair: what a model is told of the whole, and how far it has to see around a pixel."""
 
 from __future__ import annotations
 
@@ -11,24 +11,34 @@ from graphsr.scaling import Scale
 
 
 @dataclass(frozen=True)
-class Part:
-    """What `Model.run` is told beside the window of guide (B, C, H, W) and source (B, K, h, w).
+class Window:
+    """What a window of guide (B, C, H, W) and source (B, K, h, w) cannot tell by itself.
 
     The source of a window has no holes: they have been filled as in the whole.
+
+    Attributes:
+        sampling: Where the source pixels lie in the window.
+        scale: Mean and standard deviation of the whole.
+        known: (B, K, h, w) which source pixels were measured and not filled.
     """
 
-    sampling: Sampling  # where the source pixels lie in the window
-    scale: Scale  # of the whole
-    known: torch.Tensor  # (B, K, h, w) which source pixels were measured and not filled
-    rtol: float  # see graphsr.solve
+    sampling: Sampling
+    scale: Scale
+    known: torch.Tensor
 
 
 @dataclass(frozen=True)
 class Locality:
-    """How far the surroundings of a pixel matter to it: what a model that runs in windows tells of itself."""
+    """How far the surroundings of a pixel matter to it: what a model that runs on windows says of itself.
 
-    reach: int = 0  # pixels around a pixel that the network reads
-    multiple: int = 1  # windows begin at multiples of so many pixels, to lie alike in the network's strides
-    weight: float = 0.0  # the strongest tie, lambda; 0: no graph
-    floor: float = 1.0  # the weakest tie as a part of the strongest
-    trust: float = 0.0  # the weakest prior as a part of the strongest tie
+    Attributes:
+        reach: Pixels around a pixel that the network reads.
+        multiple: Windows begin at multiples of so many pixels, to lie alike in the network's strides.
+        edge_weight: The strongest edge weight, lambda; 0: no graph.
+        floor: The weakest edge weight as a part of the strongest.
+    """
+
+    reach: int = 0
+    multiple: int = 1
+    edge_weight: float = 0.0
+    floor: float = 1.0

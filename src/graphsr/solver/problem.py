@@ -1,31 +1,105 @@
-"""The problem a solve is given, checked once and put into one form for both paths."""
+"""The problem of a solve: all that goes in, checked where it is made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 
 from graphsr.errors import InputError
 from graphsr.graph import Edges
-from graphsr.sampling import Sampling
+from graphsr.sampling import Sampling, interpolate_source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """One batch. Every source pixel is either known, with a positive confidence, or has confidence 0.
+    """One batch of least-squares problems on the pixel graph, in the units of the source.
 
-    The right-hand side is D^T C source + push. Under `exact` the confidence only says which pixels are known.
+    The target y minimises
+
+        sum conf (D y - s)^2  +  sum w (y_p - y_q - o)^2  +  sum t (y - z)^2
+
+    or, with `exact`, the last two sums among the targets that average back to the source. Everything is checked and
+    brought into one form when a Problem is made: a batch axis everywhere, missing source pixels 0 with confidence 0.
+    `dataclasses.replace` makes a changed one.
+
+    Attributes:
+        edges: Edge weights w, down (B, H-1, W) and right (B, H, W-1), positive.
+        sampling: D, which averages the target over the footprint of every source pixel.
+        source: s (B, K, h, w) float32 or float64. NaN is missing.
+        confidence: (B, 1 or K, h, w), 0 is missing. Default 1. With `exact` it only says which pixels are known.
+        prior: z (B, K, H, W). Default the interpolated source.
+        prior_weight: t, a number, (B, H, W), or (B, 1, 1). Default 0.
+        offsets: Differences o = y_p - y_q to prefer along the edges, shaped like edges, or with a channel axis.
+        exact: Whether the target averages back to the source exactly.
+        start: (B, K, H, W) where the iteration begins. Default the interpolated source. It does not change the answer.
     """
 
-    edges: Edges  # (B, H-1, W), (B, H, W-1)
+    edges: Edges
     sampling: Sampling
-    confidence: torch.Tensor  # (B, 1 or K, h, w)
-    ground: torch.Tensor  # (B, H, W), or (B, 1, 1) where it is the same everywhere
+    source: torch.Tensor
+    confidence: torch.Tensor
+    prior: torch.Tensor
+    prior_weight: torch.Tensor
+    offsets: Edges | None
     exact: bool
+    start: torch.Tensor
+
+    def __init__(
+        self,
+        edges: Edges,
+        sampling: Sampling,
+        source: torch.Tensor,
+        confidence: torch.Tensor | None = None,
+        prior: torch.Tensor | None = None,
+        prior_weight: torch.Tensor | float | None = None,
+        offsets: Edges | None = None,
+        exact: bool = False,
+        start: torch.Tensor | None = None,
+    ) -> None:
+        source, confidence = _checked_source(source, confidence)
+        if sampling.source_size != tuple(source.shape[-2:]):
+            raise InputError(f"solve: {sampling} is not for a source of shape {tuple(source.shape)}")
+        _check_edges(edges, source.shape[0], sampling.size, source.dtype)
+        if prior is not None and prior_weight is None:
+            raise InputError("solve: a prior needs a prior_weight")
+        shape = (*source.shape[:2], *sampling.size)
+        if start is None or prior is None:
+            # Where the interpolated source is the prior, the target follows it.
+            followed = prior is None and prior_weight is not None
+            interpolated = interpolate_source(
+                source if followed else source.detach(), sampling, confidence.detach() > 0
+            )
+            start, prior = (interpolated if each is None else each for each in (start, prior))
+        if offsets is not None:
+            _check_offsets(offsets, shape)
+        weight = _checked_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
+        for name, value in (
+            ("edges", edges),
+            ("sampling", sampling),
+            ("source", source),
+            ("confidence", confidence),
+            ("prior", _checked_like_target("prior", prior, shape, source.dtype)),
+            ("prior_weight", weight),
+            ("offsets", offsets),
+            ("exact", exact),
+            ("start", _checked_like_target("start", start, shape, source.dtype).detach()),
+        ):
+            object.__setattr__(self, name, value)
+
+    def to(self, target: torch.dtype | torch.device | str) -> Problem:
+        """Return the same problem in another precision or on another device."""
+
+        def moved(value: Any) -> Any:
+            if isinstance(value, Edges):
+                return Edges(value.down.to(target), value.right.to(target))
+            return value.to(target) if isinstance(value, torch.Tensor) else value
+
+        return replace(self, **{field.name: moved(getattr(self, field.name)) for field in fields(self)})
 
 
-def check_edges(edges: Edges, batch: int, size: tuple[int, int], dtype: torch.dtype) -> None:
+def _check_edges(edges: Edges, batch: int, size: tuple[int, int], dtype: torch.dtype) -> None:
     if edges.size != tuple(size):
         raise InputError(f"solve: the edges are for a target of {edges.size}, but size is {tuple(size)}")
     if edges.down.ndim != 3 or edges.down.shape[0] != batch:
@@ -51,8 +125,8 @@ def _check_weights(name: str, least: float, most: float) -> None:
         )
 
 
-def check_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """The source with missing pixels set to 0, and a confidence that is 0 there. (B, K, h, w), (B, 1 or K, h, w)."""
+def _checked_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the source (B, K, h, w) with 0 at missing pixels, and a confidence (B, 1 or K, h, w) that is 0 there."""
     if source.ndim != 4:
         raise InputError(f"solve: source must be (B, K, h, w), not {tuple(source.shape)}")
     if not source.dtype.is_floating_point or source.dtype not in (torch.float32, torch.float64):
@@ -63,7 +137,7 @@ def check_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple
     if bool((source.abs() > largest).any()):
         raise InputError(f"solve: source holds numbers beyond {largest:.0e}, too large for {source.dtype}")
     known = torch.isfinite(source)
-    confidence = torch.ones_like(source[:, :1]) if confidence is None else _as_confidence(confidence, source)
+    confidence = torch.ones_like(source[:, :1]) if confidence is None else _checked_confidence(confidence, source)
     if not bool(known.all()):
         source = torch.where(known, source, torch.zeros_like(source))
         same = bool((known == known[:, :1]).all())
@@ -75,7 +149,7 @@ def check_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tuple
     return source, confidence
 
 
-def _as_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+def _checked_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
     if confidence.ndim == 3:
         confidence = confidence.unsqueeze(1)
     allowed = [(source.shape[0], k, *source.shape[2:]) for k in (1, source.shape[1])]
@@ -95,7 +169,7 @@ def _as_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tens
     return torch.where(confidence < 1 / torch.finfo(source.dtype).max ** 0.5, torch.zeros_like(confidence), confidence)
 
 
-def check_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+def _checked_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     try:
         values = values.expand(shape)
     except RuntimeError:
@@ -105,8 +179,8 @@ def check_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...], d
     return values.to(dtype)
 
 
-def check_prior_weight(weight: torch.Tensor | float, like: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
-    """(B, H, W), or (B, 1, 1) for one number."""
+def _checked_prior_weight(weight: torch.Tensor | float, like: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
+    """Return (B, H, W), or (B, 1, 1) for one number."""
     weight = torch.as_tensor(weight, dtype=like.dtype, device=like.device)
     if weight.ndim == 0:
         weight = weight.expand(like.shape[0], 1, 1)
@@ -122,8 +196,8 @@ def check_prior_weight(weight: torch.Tensor | float, like: torch.Tensor, size: t
     return weight
 
 
-def check_offsets(offsets: Edges, shape: tuple[int, ...]) -> Edges:
-    """Offsets (B, ...) or (B, 1 or K, ...) for a target of `shape` (B, K, H, W)."""
+def _check_offsets(offsets: Edges, shape: tuple[int, ...]) -> None:
+    """Check offsets (B, ...) or (B, 1 or K, ...) for a target of `shape` (B, K, H, W)."""
     batch, channels, *size = shape
     if offsets.size != tuple(size):
         raise InputError(f"solve: the offsets are for a target of {offsets.size}, but size is {tuple(size)}")
@@ -136,19 +210,3 @@ def check_offsets(offsets: Edges, shape: tuple[int, ...]) -> Edges:
             )
         if not bool(torch.isfinite(values).all()):
             raise InputError(f"solve: offsets.{name} holds NaN or infinity")
-    return offsets
-
-
-def edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:
-    """B^T W o: what the offsets add to the right-hand side. Offsets (B, [K,] ...) -> (B, 1 or K, H, W)."""
-    down, right = offsets.down, offsets.right
-    if down.ndim == 3:
-        down, right = down.unsqueeze(1), right.unsqueeze(1)
-    down, right = edges.down.unsqueeze(1) * down, edges.right.unsqueeze(1) * right
-    height, width = edges.size
-    flow = down.new_zeros((*down.shape[:2], height, width))
-    flow[..., :-1, :] += down
-    flow[..., 1:, :] -= down
-    flow[..., :-1] += right
-    flow[..., 1:] -= right
-    return flow

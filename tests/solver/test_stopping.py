@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from graphsr import solve_with_report
-from graphsr.solver.estimate import SAFETY, error_after, smallest_ritz_value
-from tests.solver.dense_solve import PATHS, a_source, error, graph, minimiser, rounding
+from graphsr.solver.stopping import SAFETY, estimate, smallest_ritz_value
+from tests.solver.dense_solve import BACKENDS, a_source, error, graph, minimiser, rounding, solution
 
 
 def conjugate_gradients(matrix: np.ndarray, right: np.ndarray, count: int):
@@ -55,49 +54,49 @@ class TestSmallestRitzValue:
         assert smallest_ritz_value(alphas, betas, 2) == smallest_ritz_value(alphas[:2].copy(), betas[:2].copy(), 2)
 
 
-class TestErrorAfter:
+class TestEstimate:
     def test_is_the_step_if_the_preconditioner_is_perfect(self):
-        assert error_after(0.3, 0.1, 1.0) == pytest.approx(0.3 * SAFETY)
+        assert estimate(0.3, 0.1, 1.0) == pytest.approx(0.3 * SAFETY)
 
     def test_looks_at_the_larger_of_the_last_two_steps(self):
-        assert error_after(0.1, 0.3, 0.25) == error_after(0.3, 0.1, 0.25)
+        assert estimate(0.1, 0.3, 0.25) == estimate(0.3, 0.1, 0.25)
 
     def test_grows_as_convergence_slows(self):
         # (1 + t) / (2 t) with t = 0.01
-        assert error_after(1.0, 1.0, 1e-4) == pytest.approx(50.5 * SAFETY)
+        assert estimate(1.0, 1.0, 1e-4) == pytest.approx(50.5 * SAFETY)
 
     def test_bounds_the_error_of_conjugate_gradients(self):
         matrix, right = np.diag(np.linspace(0.01, 1, 200)), np.ones(200)
         alphas, betas, steps, errors = conjugate_gradients(matrix, right, 60)
         for n in range(20, 60):
             slowest = smallest_ritz_value(alphas, betas, n)
-            assert errors[n] <= error_after(steps[n - 1], steps[n - 2], slowest)
+            assert errors[n] <= estimate(steps[n - 1], steps[n - 2], slowest)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
 @pytest.mark.parametrize("weight", [1e-4, 1e-1, 10.0])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_estimate_of_a_report_is_at_least_the_true_error(seed, weight, exact, dtype, path):
+def test_the_estimate_of_a_report_is_at_least_the_true_error(seed, weight, exact, dtype, backend):
     size, source_size = ((20, 24), (5, 8)) if seed % 2 else ((21, 19), (5, 6))
     edges = graph(size, weight=weight, sharp=seed == 1, seed=seed, dtype=dtype)
     source = a_source(1, 1, *source_size, seed=seed, dtype=dtype)
-    target, report = solve_with_report(edges, source, size, exact=exact, rtol=1e-3, path=path)
-    true = error(target, minimiser(edges, source, size, exact=exact), source)
-    assert true <= report.error + rounding(source)
-    assert report.error <= 1e-3
+    found = solution(edges, source, size, exact=exact, rtol=1e-3, backend=backend)
+    true = error(found.target, minimiser(edges, source, size, exact=exact), source)
+    assert true <= found.error + rounding(source)
+    assert found.error <= 1e-3
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_a_smaller_rtol_takes_more_iterations_and_gives_a_smaller_error(path):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_smaller_rtol_takes_more_iterations_and_gives_a_smaller_error(backend):
     size, source_size = (21, 19), (5, 6)
     edges, source = graph(size, sharp=True), a_source(1, 1, *source_size)
     expected = minimiser(edges, source, size)
-    runs = [solve_with_report(edges, source, size, rtol=rtol, path=path) for rtol in (1e-2, 1e-5, 1e-8)]
-    counts = [report.iterations for _, report in runs]
-    errors = [error(target, expected, source) for target, _ in runs]
+    runs = [solution(edges, source, size, rtol=rtol, backend=backend) for rtol in (1e-2, 1e-5, 1e-8)]
+    counts = [found.iterations for found in runs]
+    errors = [error(found.target, expected, source) for found in runs]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
     assert errors == sorted(errors, reverse=True)
-    assert all(report.seconds > 0 for _, report in runs)
+    assert all(found.seconds > 0 for found in runs)

@@ -1,39 +1,39 @@
 """The sweeps of an iteration, each one pass over a strip of rows.
 
-The relaxation is never stored. A sweep makes z = E^-1 (r - D^T m) row by row from the residual and from `spread`, the
-multipliers m already spread over the columns (h, W); of a neighbouring strip it reads r and the multipliers and
+The relaxation is never stored. A sweep makes z = E^-1 (r - D^T m) row by row from the residual and from `widened`, the
+multipliers m already widened over the columns (h, W); of a neighbouring strip it reads r and the multipliers and
 makes what it needs again. So strips never wait for each other, and none writes what another still reads.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
-from graphsr.solver.lattice import FAST, reduce_row, widen_row
+from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _push_row(i, lattice, cells, spread, early, pushed, felt, slot):  # type: ignore[no-untyped-def]
-    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the early multipliers at straddling pixels."""
+def _push_row(i, lattice, cells, widened, early, pushed, felt, slot):  # type: ignore[no-untyped-def]
+    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels."""
     width = pushed.shape[1]
     c, a = cells.row_owners[i, 0], cells.row_shares[i, 0]
     for x in range(width):
-        pushed[slot, x] = a * spread[c, x]
+        pushed[slot, x] = a * widened[c, x]
     if not cells.straddling:
         for x in range(width):
             felt[slot, x] = pushed[slot, x]
         return
     d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
     for x in range(width):
-        pushed[slot, x] += b * spread[d, x]
+        pushed[slot, x] += b * widened[d, x]
     for x in range(width):
         ahead = a * early[c, x] + b * early[d, x]
         felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def advance(s, lattice, cells, alpha, beta, spread, early, w, p, q, x, r, m, next_spread):  # type: ignore[no-untyped-def]
+def advance(s, lattice, cells, alpha, beta, widened, early, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
     """p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q; then the multipliers of the new residual.
 
     With straddling pixels these are the early ones. Returns p . p and m . C^-1 m.
@@ -42,12 +42,12 @@ def advance(s, lattice, cells, alpha, beta, spread, early, w, p, q, x, r, m, nex
     kind = x.dtype.type
     pushed, felt, sums = np.empty((1, width), x.dtype), np.empty((1, width), x.dtype), np.zeros(width, x.dtype)
     held = -1
-    norm, slack = 0.0, 0.0
+    norm, compliance = 0.0, 0.0
     inverse = lattice.inverse
     for i in range(cells.strips[s], cells.strips[s + 1]):
         c = cells.row_owners[i, 0]
         if cells.straddling or c != held:
-            _push_row(i, lattice, cells, spread, early, pushed, felt, 0)
+            _push_row(i, lattice, cells, widened, early, pushed, felt, 0)
             held = c
         part = kind(0)
         for j in range(width):
@@ -69,19 +69,19 @@ def advance(s, lattice, cells, alpha, beta, spread, early, w, p, q, x, r, m, nex
             sums[:] = 0
             for d in range(m.shape[1]):
                 m[c, d] *= lattice.gain[c, d]
-                slack += lattice.slack[c, d] * m[c, d] * m[c, d]
-            widen_row(cells, m, c, next_spread)
-    return norm, slack
+                compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
+            widen_row(cells, m, c, next_widened)
+    return norm, compliance
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def straddle(s, lattice, cells, early, r, m, spread):  # type: ignore[no-untyped-def]
+def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untyped-def]
     """The multipliers after the straddling pixels have answered to the early ones. Returns m . C^-1 m."""
     width = r.shape[1]
     kind = r.dtype.type
     sums = np.empty(width, r.dtype)
     more = np.empty((1, m.shape[1]), r.dtype)
-    slack = 0.0
+    compliance = 0.0
     for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
         sums[:] = 0
         for tap in range(cells.row_count[c]):
@@ -94,14 +94,14 @@ def straddle(s, lattice, cells, early, r, m, spread):  # type: ignore[no-untyped
         reduce_row(cells, sums, 0, more)
         for d in range(m.shape[1]):
             m[c, d] += lattice.gain[c, d] * more[0, d]
-            slack += lattice.slack[c, d] * m[c, d] * m[c, d]
-        widen_row(cells, m, c, spread)
-    return slack
+            compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
+        widen_row(cells, m, c, widened)
+    return compliance
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-def]
-    """w = A z = (L + ground) z + D^T m. Returns (r - D^T m) . z and z . (L + ground) z.
+def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped-def]
+    """w = A z = (L + prior_weight) z + D^T m. Returns (r - D^T m) . z and z . (L + prior_weight) z.
 
     Both lack m . C^-1 m, since D z = C^-1 m: added up from pixels that part would be lost in rounding.
     """
@@ -111,8 +111,8 @@ def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-
     z, flow_down = np.empty((2, width), r.dtype), np.zeros((2, width), r.dtype)
     pushed, felt = np.empty((2, width), r.dtype), np.empty((2, width), r.dtype)
     flow_right, image = np.zeros(width + 1, r.dtype), np.empty(width, r.dtype)
-    ground = lattice.ground
-    whole, level = ground.size > 1, ground[0, 0]
+    prior_weight = lattice.prior_weight
+    whole, level = prior_weight.size > 1, prior_weight[0, 0]
     down, right = lattice.down, lattice.right
     gamma, delta = 0.0, 0.0
     held, slot, last_slot = -1, 0, 0
@@ -124,7 +124,7 @@ def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-
             c = cells.row_owners[ahead, 0]
             if cells.straddling or c != held:
                 slot = 1 - slot
-                _push_row(ahead, lattice, cells, spread, early, pushed, felt, slot)
+                _push_row(ahead, lattice, cells, widened, early, pushed, felt, slot)
                 held = c
             for x in range(width):
                 z[two, x] = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
@@ -146,7 +146,7 @@ def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-
                 image[x] = flow_down[one, x] - flow_down[two, x] + flow_right[x + 1] - flow_right[x]
         if whole:
             for x in range(width):
-                image[x] += ground[i, x] * z[one, x]
+                image[x] += prior_weight[i, x] * z[one, x]
         elif level != 0:
             for x in range(width):
                 image[x] += level * z[one, x]
@@ -159,3 +159,40 @@ def product(s, lattice, cells, spread, early, r, w):  # type: ignore[no-untyped-
         gamma += part
         delta += other
     return gamma, delta
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def product_all(lattice, cells, widened, early, r, w, active, gammas, deltas):  # type: ignore[no-untyped-def]
+    """Run `product` on every strip of the active channels; gammas and deltas (K, S) are filled in."""
+    for strip in prange(cells.strips.size - 1):
+        s = np.int64(strip)
+        for k in range(r.shape[0]):
+            if active[k]:
+                gammas[k, s], deltas[k, s] = product(s, lattice, cells, widened[k], early[k], r[k], w[k])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squares, compliances):  # type: ignore[no-untyped-def]
+    """Run `advance`, and `straddle` where needed, on every strip of the active channels.
+
+    now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones;
+    vectors: w, p, q, x and r (K, H, W); squares (p . p) and compliances (m . C^-1 m), both (K, S), are filled in.
+    """
+    kind = m.dtype.type
+    widened, early = now
+    next_widened, next_early = after
+    w, p, q, x, r = vectors
+    for strip in prange(cells.strips.size - 1):
+        s = np.int64(strip)
+        for k in range(r.shape[0]):
+            if active[k]:
+                squares[k, s], compliances[k, s] = advance(
+                    s, lattice, cells, kind(alpha[k]), kind(beta[k]), widened[k], early[k],
+                    w[k], p[k], q[k], x[k], r[k], m[k], next_early[k] if cells.straddling else next_widened[k],
+                )  # fmt: skip
+    if cells.straddling:
+        for strip in prange(cells.strips.size - 1):
+            s = np.int64(strip)
+            for k in range(r.shape[0]):
+                if active[k]:
+                    compliances[k, s] = straddle(s, lattice, cells, next_early[k], r[k], m[k], next_widened[k])

@@ -1,4 +1,4 @@
-"""The pixel lattice: ties, D, and what the relaxation needs of them.
+"""The pixel lattice: edge weights, D, and what the relaxation needs of them.
 
 Pixels that straddle two or four cells (non-integer factors) couple the cells, and D E^-1 D^T would no longer be
 diagonal. They are eliminated last instead: the pixels inside cells are solved exactly for given straddling ones,
@@ -17,8 +17,8 @@ from numba import njit, prange
 
 # Sums may be reordered (so that they vectorise); NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
-# E = BOUND * (sum of ties) + ground is never smaller than the Laplacian, so that no eigenvalue of the preconditioned
-# matrix exceeds 1: the error estimate builds on that.
+# E = BOUND * (sum of edge weights) + prior_weight is never smaller than the Laplacian, so that no eigenvalue of the
+# preconditioned matrix exceeds 1: the error estimate builds on that.
 BOUND = 2.0
 # numba would compile the strips twice, for the unsigned numbers of parallel loops too: hence np.int64(strip).
 
@@ -43,14 +43,14 @@ class Cells(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """The matrix on the pixels: ties, ground, D, and what the relaxation needs."""
+    """The matrix on the pixels: edge weights, prior_weight, D, and what the relaxation needs."""
 
     down: np.ndarray  # (H-1, W)
     right: np.ndarray  # (H, W-1)
-    ground: np.ndarray  # (H, W), or (1, 1) where it is the same everywhere
+    prior_weight: np.ndarray  # (H, W), or (1, 1) where it is the same everywhere
     inverse: np.ndarray  # (H, W), see above
     gain: np.ndarray  # (h, w) (C^-1 + D E^-1 D^T)^-1, 0 where there is no data
-    slack: np.ndarray  # (h, w) C^-1, 0 for exact fidelity
+    compliance: np.ndarray  # (h, w) C^-1, 0 for exact fidelity
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -66,7 +66,7 @@ def reduce_row(cells, sums, c, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
-    """Begin D^T: the row c of cells (h, w) spread over the columns (h, W)."""
+    """Begin D^T: the row c of cells (h, w) widened over the columns (h, W)."""
     for x in range(out.shape[1]):
         out[c, x] = cells.column_shares[x, 0] * m[c, cells.column_owners[x, 0]]
     if cells.straddling:
@@ -76,7 +76,7 @@ def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _degree_row(i, down, right, total):  # type: ignore[no-untyped-def]
-    """total = the sum of the ties of each pixel of row i."""
+    """total = the sum of the edge weights of each pixel of row i."""
     width = total.size
     total[:] = 0
     if i > 0:
@@ -92,19 +92,19 @@ def _degree_row(i, down, right, total):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _prepare_strip(s, down, right, ground, slack, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
+def _prepare_strip(s, down, right, prior_weight, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
     width = inverse.shape[1]
     kind = inverse.dtype.type
     total = np.empty(width, inverse.dtype)
     for i in range(cells.strips[s], cells.strips[s + 1]):
         _degree_row(i, down, right, total)
-        row = i if ground.shape[0] > 1 else 0
-        if ground.shape[1] > 1:
+        row = i if prior_weight.shape[0] > 1 else 0
+        if prior_weight.shape[1] > 1:
             for x in range(width):
-                total[x] = kind(BOUND) * total[x] + ground[row, x]
+                total[x] = kind(BOUND) * total[x] + prior_weight[row, x]
         else:
             for x in range(width):
-                total[x] = kind(BOUND) * total[x] + ground[row, 0]
+                total[x] = kind(BOUND) * total[x] + prior_weight[row, 0]
         for x in range(width):
             inverse[i, x] = 1 / max(total[x], kind(1e-30))
         if cells.straddling:
@@ -122,7 +122,7 @@ def _prepare_strip(s, down, right, ground, slack, known, cells, inverse, gain): 
             for x in range(width):
                 total[x] += weight * max(inverse[i, x], kind(0))
         for d in range(gain.shape[1]):
-            stiffness = slack[c, d]
+            stiffness = compliance[c, d]
             first = cells.column_first[d]
             for tap in range(cells.column_count[d]):
                 stiffness += cells.column_taps[d, tap] * cells.column_taps[d, tap] * total[first + tap]
@@ -130,10 +130,10 @@ def _prepare_strip(s, down, right, ground, slack, known, cells, inverse, gain): 
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def prepare(down, right, ground, slack, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
+def prepare(down, right, prior_weight, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
     """Fill inverse (H, W) and gain (h, w)."""
     for strip in prange(cells.strips.size - 1):
-        _prepare_strip(np.int64(strip), down, right, ground, slack, known, cells, inverse, gain)
+        _prepare_strip(np.int64(strip), down, right, prior_weight, compliance, known, cells, inverse, gain)
     if cells.straddling:
         _load_straddling(cells, gain, inverse)
 
@@ -166,7 +166,7 @@ def _straddling_load(i, x, cells, gain, inverse):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _misfit_strip(s, cells, source, x, out):  # type: ignore[no-untyped-def]
+def _data_residual_strip(s, cells, source, x, out):  # type: ignore[no-untyped-def]
     width = x.shape[1]
     sums = np.empty(width, np.float64)
     for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
@@ -201,10 +201,10 @@ def _fit_strip(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _residual_strip(s, lattice, cells, wide, push, x, r):  # type: ignore[no-untyped-def]
+def _residual_strip(s, lattice, cells, wide, rhs, x, r):  # type: ignore[no-untyped-def]
     height, width = x.shape
     out = np.empty(width, np.float64)
-    ground = lattice.ground
+    prior_weight = lattice.prior_weight
     for i in range(cells.strips[s], cells.strips[s + 1]):
         for side in range(2):
             share, c = np.float64(cells.row_shares[i, side]), cells.row_owners[i, side]
@@ -214,15 +214,15 @@ def _residual_strip(s, lattice, cells, wide, push, x, r):  # type: ignore[no-unt
             elif share > 0:
                 for j in range(width):
                     out[j] += share * wide[c, j]
-        if push.size > 0:
+        if rhs.size > 0:
             for j in range(width):
-                out[j] += push[i, j]
-        if ground.size > 1:
+                out[j] += rhs[i, j]
+        if prior_weight.size > 1:
             for j in range(width):
-                out[j] -= ground[i, j] * np.float64(x[i, j])
-        elif ground[0, 0] != 0:
+                out[j] -= prior_weight[i, j] * np.float64(x[i, j])
+        elif prior_weight[0, 0] != 0:
             for j in range(width):
-                out[j] -= ground[0, 0] * np.float64(x[i, j])
+                out[j] -= prior_weight[0, 0] * np.float64(x[i, j])
         if i > 0:
             for j in range(width):
                 out[j] -= lattice.down[i - 1, j] * (np.float64(x[i, j]) - x[i - 1, j])
@@ -238,10 +238,10 @@ def _residual_strip(s, lattice, cells, wide, push, x, r):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def misfit(cells, source, x, out):  # type: ignore[no-untyped-def]
+def data_residual(cells, source, x, out):  # type: ignore[no-untyped-def]
     """out = s - D x, in double precision whatever x is."""
     for strip in prange(cells.strips.size - 1):
-        _misfit_strip(np.int64(strip), cells, source, x, out)
+        _data_residual_strip(np.int64(strip), cells, source, x, out)
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -252,10 +252,10 @@ def fit(lattice, cells, lift, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def residual(lattice, cells, pull, push, x, r):  # type: ignore[no-untyped-def]
-    """r = push + D^T pull - (L + ground) x, in double precision; push may be empty."""
+def residual(lattice, cells, pull, rhs, x, r):  # type: ignore[no-untyped-def]
+    """r = rhs + D^T pull - (L + prior_weight) x, in double precision; rhs may be empty."""
     wide = np.empty((pull.shape[0], x.shape[1]), np.float64)
     for c in range(pull.shape[0]):
         widen_row(cells, pull, c, wide)
     for strip in prange(cells.strips.size - 1):
-        _residual_strip(np.int64(strip), lattice, cells, wide, push, x, r)
+        _residual_strip(np.int64(strip), lattice, cells, wide, rhs, x, r)

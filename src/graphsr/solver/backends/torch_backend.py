@@ -1,0 +1,226 @@
+"""The backend for any device, in plain torch: the whole batch at once.
+
+Preconditioner and iteration are those of the CPU kernels (lattice.py, sweeps.py), so both behave alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsr.graph import Edges, differences
+from graphsr.sampling import Sampling
+from graphsr.solver.backends.lattice import BOUND
+from graphsr.solver.iteration import minimise
+from graphsr.solver.problem import Problem
+
+_MOST_INNER = 500
+_PRECISION: dict[torch.dtype, np.finfo[Any]] = {
+    torch.float32: np.finfo(np.float32),
+    torch.float64: np.finfo(np.float64),
+}
+# As in the CPU backend.
+_DELICATE = {torch.float32: 1e3, torch.float64: 1e10}
+
+
+class TorchMatrix:
+    """The matrix of a problem, set up on its device."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.relaxation = problem, Relaxation(problem)
+
+    def minimise(
+        self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """See `graphsr.solver.matrix.Matrix.minimise`."""
+        system = _TorchSystem(self.problem, self.relaxation, source, rhs, start)
+        iterations, error = minimise(system, tolerance, relative)
+        shape = start.shape[:2]
+        return system.x, torch.from_numpy(iterations).reshape(shape), torch.from_numpy(error).reshape(shape)
+
+
+class _TorchSystem:
+    """All images and channels of a batch: source (B, K, h, w), rhs (B, K, H, W) or empty, x (B, K, H, W)."""
+
+    def __init__(
+        self, problem: Problem, relaxation: Relaxation, source: torch.Tensor, rhs: torch.Tensor, x: torch.Tensor
+    ) -> None:
+        self.problem, self.relaxation, self.source = problem, relaxation, source
+        self.x = x
+        self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
+        self.count, self.exact, self.precision = x.shape[0] * x.shape[1], problem.exact, _PRECISION[x.dtype]
+        diagonal = degree(problem.edges) + problem.prior_weight
+        self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
+        self.known = (problem.confidence > 0).to(x.dtype)
+        self.confidence = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
+
+    def fit(self) -> None:
+        shortfall = self.known * (self.source - self.problem.sampling(self.x.double()))
+        self.x = self.x + self.relaxation.fit(shortfall).to(self.x.dtype)
+
+    def restart(self) -> None:
+        problem, x = self.problem, self.x.double()
+        edges = Edges(problem.edges.down.double(), problem.edges.right.double())
+        pull = problem.sampling.adjoint(self.confidence * (self.source - problem.sampling(x)))
+        self.r = (self.rhs + pull - laplacian(edges, x) - problem.prior_weight.unsqueeze(1) * x).to(self.x.dtype)
+        self.p, self.q, self.change = (torch.zeros_like(self.x) for _ in range(3))
+
+    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z, pushed, compliance = self.relaxation(self.r)
+        if self.exact:
+            # With the data as a constraint r matters only up to D^T: without that part it goes to 0.
+            self.r, pushed = self.r - pushed, torch.zeros_like(pushed)
+        smooth = laplacian(self.problem.edges, z) + self.problem.prior_weight.unsqueeze(1) * z
+        self.z, self.w = z, smooth + pushed
+        gamma, delta = _dot(self.r - pushed, z) + compliance, _dot(smooth, z) + compliance
+        return _on_host(gamma), _on_host(delta)
+
+    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+        step, turn = (self._each(np.where(active, coefficient, 0.0)) for coefficient in (alpha, beta))
+        self.p, self.q = self.z + turn * self.p, self.w + turn * self.q
+        self.change, self.r = self.change + step * self.p, self.r - step * self.q
+        return _rms(self.p)
+
+    def accept(self) -> None:
+        self.x = self.x + self.change
+
+    def rms(self) -> np.ndarray:
+        return _rms(self.x)
+
+    def _each(self, coefficients: np.ndarray) -> torch.Tensor:
+        """Return (B * K,) coefficients as (B, K, 1, 1) on the device."""
+        values = torch.as_tensor(coefficients, dtype=self.x.dtype, device=self.x.device)
+        return values.reshape(*self.x.shape[:2], 1, 1)
+
+
+def _on_host(values: torch.Tensor) -> np.ndarray:
+    return values.reshape(-1).cpu().numpy()
+
+
+def _rms(values: torch.Tensor) -> np.ndarray:
+    """Return the RMS of each image and channel of (B, K, H, W), (B * K,)."""
+    return np.sqrt(_on_host(_dot(values, values)) / (values.shape[-2] * values.shape[-1]))
+
+
+def laplacian(edges: Edges, values: torch.Tensor) -> torch.Tensor:
+    """Return L y for (B, K, H, W)."""
+    step = differences(values)
+    down, right = edges.down.unsqueeze(1) * step.down, edges.right.unsqueeze(1) * step.right
+    out = torch.zeros_like(values)
+    out[..., :-1, :] += down
+    out[..., 1:, :] -= down
+    out[..., :-1] += right
+    out[..., 1:] -= right
+    return out
+
+
+def degree(edges: Edges) -> torch.Tensor:
+    """Return the sum of the edge weights of each pixel, (B, H, W)."""
+    height, width = edges.size
+    total = edges.down.new_zeros((*edges.down.shape[:-2], height, width))
+    total[..., :-1, :] += edges.down
+    total[..., 1:, :] += edges.down
+    total[..., :-1] += edges.right
+    total[..., 1:] += edges.right
+    return total
+
+
+class Relaxation:
+    """Solves E z + D^T m = r, D z = C^-1 m by eliminating z: m = (C^-1 + D E^-1 D^T)^-1 D E^-1 r.
+
+    That matrix is diagonal if every cell keeps pixels of its own and the straddling ones are taken last (lattice.py).
+    With a factor between 1 and 2 cells have no pixel of their own; it is then solved by inner conjugate gradients.
+    """
+
+    def __init__(self, problem: Problem, *, exact: bool | None = None) -> None:
+        sampling = self.sampling = problem.sampling
+        diagonal = (BOUND * degree(problem.edges) + problem.prior_weight).unsqueeze(1).clamp_min(1e-30)
+        rows = torch.as_tensor(sampling.rows.straddles, device=diagonal.device)
+        columns = torch.as_tensor(sampling.columns.straddles, device=diagonal.device)
+        self.coupled = sampling.couples_cells
+        straddles = (rows[:, None] | columns[None, :]).to(diagonal.dtype)
+        if self.coupled:
+            straddles = torch.zeros_like(straddles)
+        self.straddling = bool(straddles.any())
+        self.inside = (1 - straddles) / diagonal  # (B, 1, H, W)
+        self.known = (problem.confidence > 0).to(diagonal.dtype)  # (B, 1 or K, h, w)
+        self.compliance = torch.where(self.known > 0, 1 / problem.confidence, torch.zeros_like(self.known))
+        if problem.exact if exact is None else exact:
+            self.compliance = torch.zeros_like(self.compliance)
+        stiffness = _average_squared(sampling, self.inside) + self.compliance
+        self.gain = torch.where((self.known > 0) & (stiffness > 0), 1 / stiffness, torch.zeros_like(stiffness))
+        load = sampling.adjoint((self.gain * sampling(straddles.expand_as(diagonal))).amax(1, keepdim=True))
+        self.across = straddles / (diagonal + load)
+
+    def __call__(self, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """z (B, K, H, W), D^T m and m . C^-1 m (B, K)"""
+        average = self.sampling(self.inside * r)
+        m = self.multipliers(average)
+        pushed = self.sampling.adjoint(m)
+        across = None
+        if self.straddling:
+            across = self.across * (r - pushed)
+            m = self.multipliers(average + self.sampling(across))
+            pushed = self.sampling.adjoint(m)
+        z = self.inside * (r - pushed)
+        return z if across is None else z + across, pushed, _dot(self.compliance * m, m)
+
+    def fit(self, shortfall: torch.Tensor) -> torch.Tensor:
+        """The change of the target that lifts its averages by `shortfall` (B, K, h, w)."""
+        return self.inside * self.sampling.adjoint(self.multipliers(shortfall))
+
+    def multipliers(self, average: torch.Tensor) -> torch.Tensor:
+        """(C^-1 + D E^-1 D^T)^-1 average, on the known cells. (B, K, h, w)"""
+        if not self.coupled:
+            return self.gain * average
+
+        def matrix(m: torch.Tensor) -> torch.Tensor:
+            return self.known * (self.compliance * m + self.sampling(self.inside * self.sampling.adjoint(m)))
+
+        r = self.known * average
+        m = torch.zeros_like(r)
+        p = z = self.gain * r
+        gamma = _dot(r, z)
+        goal = gamma * torch.finfo(r.dtype).eps ** 2
+        for _ in range(_MOST_INNER):
+            if bool((gamma <= goal).all()):
+                break
+            q = matrix(p)
+            alpha = torch.where(gamma > goal, gamma / _dot(p, q).clamp_min(1e-300), torch.zeros_like(gamma))
+            m, r = m + _each(alpha, m) * p, r - _each(alpha, m) * q
+            z = self.gain * r
+            new_gamma = _dot(r, z)
+            beta = torch.where(gamma > goal, new_gamma / gamma.clamp_min(1e-300), torch.zeros_like(gamma))
+            p = z + _each(beta, m) * p
+            gamma = torch.where(gamma > goal, new_gamma, gamma)
+        return m
+
+
+def _dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """(B, K)"""
+    return (a * b).sum((-2, -1), dtype=torch.float64)
+
+
+def _each(factor: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """(B, K) to be multiplied with (B, K, H, W)"""
+    return factor.to(like.dtype)[..., None, None]
+
+
+def _average_squared(sampling: Sampling, values: torch.Tensor) -> torch.Tensor:
+    """Sum over the pixels of each cell of D_cp^2 values_p."""
+    rows = torch.as_tensor(sampling.rows.taps, dtype=values.dtype, device=values.device)
+    columns = torch.as_tensor(sampling.columns.taps, dtype=values.dtype, device=values.device)
+    first_row = torch.as_tensor(sampling.rows.first, device=values.device)
+    first_column = torch.as_tensor(sampling.columns.first, device=values.device)
+    height, width = sampling.size
+    total: torch.Tensor = values.new_zeros(1)
+    for tap in range(rows.shape[1]):
+        line = values.index_select(-2, (first_row + tap).clamp_max(height - 1))
+        total = total + rows[:, tap, None] ** 2 * line
+    squared: torch.Tensor = values.new_zeros(1)
+    for tap in range(columns.shape[1]):
+        line = total.index_select(-1, (first_column + tap).clamp_max(width - 1))
+        squared = squared + columns[:, tap] ** 2 * line
+    return squared

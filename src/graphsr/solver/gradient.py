@@ -1,0 +1,201 @@
+"""The solve as a differentiable operation: y = A^-1 b, and its gradient by one more solve with the same matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from graphsr.errors import ConvergenceError
+from graphsr.graph import Edges, differences
+from graphsr.scaling import mean_and_std
+from graphsr.solver.backends.torch_backend import Relaxation, laplacian
+from graphsr.solver.matrix import Matrix
+from graphsr.solver.problem import Problem
+
+
+@dataclass
+class Outcome:
+    """How a differentiable solve went; filled in by its forward pass."""
+
+    iterations: int = 0
+    error: float = 0.0
+
+
+def differentiable_solve(problem: Problem, matrix: Matrix, rtol: float) -> tuple[torch.Tensor, Outcome]:
+    """Solve a problem with its matrix.
+
+    Returns:
+        The target (B, K, H, W), differentiable in all tensors of the problem but `start`, and how it went: the most
+        iterations and the largest error of the batch.
+    """
+    offsets = problem.offsets
+    outcome = Outcome()
+    target: torch.Tensor = _Solve.apply(  # type: ignore[no-untyped-call]
+        problem.edges.down,
+        problem.edges.right,
+        problem.source,
+        problem.confidence,
+        None if offsets is None else offsets.down.to(problem.source.dtype),
+        None if offsets is None else offsets.right.to(problem.source.dtype),
+        problem.prior,
+        problem.prior_weight,
+        problem,
+        matrix,
+        rtol,
+        outcome,
+    )
+    return target, outcome
+
+
+class _Solve(torch.autograd.Function):
+    """y = A^-1 b. The gradient is g = A^-1 dl/dy, then products of g with what each input multiplies."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> torch.Tensor:
+        tensors = arguments[:8]
+        problem, matrix, rtol, outcome = arguments[8:]
+        # The minimiser moves and scales with its inputs, so it is sought in standard deviations about the mean.
+        known = (problem.confidence > 0).expand_as(problem.source)
+        mean, std = mean_and_std(problem.source, known)
+        precision = torch.finfo(problem.source.dtype)
+        unit = torch.where(std > precision.eps * mean.abs() + precision.tiny, std, torch.ones_like(std))
+        found: tuple[torch.Tensor, ...] = matrix.minimise(
+            (problem.source - mean) / unit * known,
+            _right_hand_side(problem, mean, unit),
+            (problem.start - mean) / unit,
+            tolerance=rtol,
+            relative=False,
+        )
+        target, iterations, error = found
+        outcome.iterations, outcome.error = int(iterations.max()), float(error.max())
+        target.mul_(unit).add_(mean)
+        ctx.save_for_backward(*tensors, target)
+        ctx.matrix, ctx.problem, ctx.rtol = matrix, problem, rtol
+        return target
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        *_, target = ctx.saved_tensors
+        problem: Problem = ctx.problem
+        rms = grad.square().mean((-2, -1), keepdim=True).sqrt()
+        unit = torch.where(rms > 0, rms, torch.ones_like(rms))
+        g, iterations, error = ctx.matrix.minimise(
+            torch.zeros_like(problem.source), (grad / unit).contiguous(), torch.zeros_like(target),
+            tolerance=ctx.rtol, relative=True,
+        )  # fmt: skip
+        demand("the gradient", float(error.max()), ctx.rtol, int(iterations.max()), "its own size")
+        return *_gradients(problem, target, grad, g * unit, ctx.needs_input_grad), None, None, None, None
+
+
+def _gradients(
+    problem: Problem, target: torch.Tensor, grad: torch.Tensor, g: torch.Tensor, wanted: tuple[bool, ...]
+) -> list[torch.Tensor | None]:
+    """Return the gradients of down, right, source, confidence, both offsets, prior and prior weight.
+
+    Args:
+        problem: What was solved.
+        target: Its solution y (B, K, H, W).
+        grad: dl/dy (B, K, H, W).
+        g: A^-1 dl/dy (B, K, H, W).
+        wanted: Which of the eight are.
+    """
+    step, answer = differences(target), differences(g)
+    offset_down, offset_right = (
+        (None, None) if problem.offsets is None else (problem.offsets.down, problem.offsets.right)
+    )
+    grads: list[torch.Tensor | None] = [None] * 8
+    for place, y, answered, weight, offset in (
+        (0, step.down, answer.down, problem.edges.down, offset_down),
+        (1, step.right, answer.right, problem.edges.right, offset_right),
+    ):
+        if wanted[place]:
+            shift = 0 if offset is None else offset.unsqueeze(1) if offset.ndim == 3 else offset
+            grads[place] = -(answered * (y - shift)).sum(1)
+        if offset is not None and wanted[place + 4]:
+            flow = weight.unsqueeze(1) * answered
+            grads[place + 4] = flow.sum_to_size(_with_channels(offset)).reshape(offset.shape)
+    if wanted[2] or (wanted[3] and not problem.exact):
+        relaxation = Relaxation(problem, exact=True)
+        of_source = _multipliers(problem, relaxation, grad, g)
+        if wanted[2]:
+            grads[2] = of_source
+        if wanted[3] and not problem.exact:
+            each = _of_confidence(problem, relaxation, target, g, of_source)
+            grads[3] = each if problem.confidence.shape[1] == each.shape[1] else each.sum(1, keepdim=True)
+    if wanted[6]:
+        grads[6] = problem.prior_weight.unsqueeze(1) * g
+    if wanted[7]:
+        pull = -(g * (target - problem.prior)).sum(1)
+        grads[7] = pull if problem.prior_weight.shape == pull.shape else pull.sum((-2, -1), keepdim=True)
+    return grads
+
+
+def _of_confidence(
+    problem: Problem, relaxation: Relaxation, target: torch.Tensor, g: torch.Tensor, of_source: torch.Tensor
+) -> torch.Tensor:
+    """Return -(D g)(D y - s), (B, K, h, w).
+
+    Where the data term is stiff both factors are differences of nearly equal averages, all rounding. But
+    C (s - D y) and C D g are the multipliers of the two solves, which are precise just there.
+    """
+    sampling, confidence = problem.sampling, problem.confidence
+    direct = -sampling(g) * (sampling(target) - problem.source) * (confidence > 0)
+    if sampling.couples_cells:
+        return direct
+    nothing = torch.zeros_like(problem.source)
+    rhs = _right_hand_side(problem, nothing[..., :1, :1], torch.ones_like(nothing[..., :1, :1]))
+    of_data = _multipliers(problem, relaxation, rhs if rhs.numel() else torch.zeros_like(target), target)
+    weights = [weight.max() for weight in (problem.edges.down, problem.edges.right) if weight.numel()]
+    stiff = torch.stack(weights).max() if weights else confidence.new_zeros(())
+    return torch.where(confidence > stiff, -of_source * of_data / confidence.clamp_min(1e-30).square(), direct)
+
+
+def _multipliers(problem: Problem, relaxation: Relaxation, rhs: torch.Tensor, solution: torch.Tensor) -> torch.Tensor:
+    """Return the m (B, K, h, w) of  (L + T) solution + D^T m = rhs.
+
+    For the gradient it is that of the source. Without exact fidelity m = C D g as well, but at small lambda g is so
+    large that its averages are all rounding.
+    """
+    rest = rhs - laplacian(problem.edges, solution) - problem.prior_weight.unsqueeze(1) * solution
+    return relaxation.multipliers(problem.sampling(relaxation.inside * rest))
+
+
+def _right_hand_side(problem: Problem, mean: torch.Tensor, unit: torch.Tensor) -> torch.Tensor:
+    """Return T z + B^T W o (B, K, H, W) in standard deviations `unit` about `mean`; empty if both are 0."""
+    rhs = problem.source.new_zeros(0)
+    if bool((problem.prior_weight > 0).any()):
+        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior - mean) / unit
+    if problem.offsets is not None:
+        flow = _edge_flow(problem.edges, problem.offsets) / unit
+        rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start).contiguous()
+    return rhs
+
+
+def _edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:
+    """Return B^T W o of offsets (B, [K,] ...): (B, 1 or K, H, W)."""
+    down = edges.down.unsqueeze(1) * offsets.down.reshape(_with_channels(offsets.down))
+    right = edges.right.unsqueeze(1) * offsets.right.reshape(_with_channels(offsets.right))
+    flow = down.new_zeros((*down.shape[:2], *edges.size))
+    flow[..., :-1, :] += down
+    flow[..., 1:, :] -= down
+    flow[..., :-1] += right
+    flow[..., 1:] -= right
+    return flow
+
+
+def _with_channels(offset: torch.Tensor) -> tuple[int, ...]:
+    return (offset.shape[0], 1, *offset.shape[1:]) if offset.ndim == 3 else tuple(offset.shape)
+
+
+def demand(what: str, error: float, rtol: float, iterations: int, of: str = "the source's standard deviation") -> None:
+    """Raise ConvergenceError unless the error is within rtol."""
+    if not error <= rtol:
+        raise ConvergenceError(
+            f"{what} reached an estimated error of {error:.1e} of {of} after {iterations} iterations, "
+            f"not {rtol:.0e}. Try float64, a larger rtol, a prior_weight, or edge "
+            "weights with less contrast (the floor of graphsr.affinity)"
+        )

@@ -1,0 +1,107 @@
+"""Conjugate gradients with iterative refinement: one skeleton for both backends.
+
+In the form of Chronopoulos and Gear: the products r . z and z . A z of one sweep give both coefficients, so that an
+iteration is two sweeps over the image (three where pixels straddle source pixels) instead of one for every vector
+operation. A backend supplies the sweeps as a `System`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphsr.solver import stopping
+
+# Far beyond what any graph with a sensible contrast needs; a solve that gets here has failed.
+_MOST_ITERATIONS = 20_000
+# How often the true residual is computed anew in double precision.
+_MOST_RESTARTS = 6
+# A tolerance within so many roundings of the target needs restarts.
+_NEAR_ROUNDING = 100.0
+
+
+class System(Protocol):
+    """N linear systems with one matrix layout: x and the vectors of the iteration are held by the backend."""
+
+    count: int  # N
+    exact: bool  # the data is a constraint
+    delicate: bool  # the residual that the iteration carries along would drift from the true one
+    precision: np.finfo[np.floating[Any]]
+
+    def fit(self) -> None:
+        """Move x so that it averages to the source (exactly), or as far as the confidence says."""
+
+    def restart(self) -> None:
+        """Compute the residual of x in double precision, and the change of x from zero."""
+
+    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Precondition the residual, z = M^-1 r; return r . z and z . A z, each (N,)."""
+
+    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """Step along p = z + beta p by alpha; return the RMS of p, (N,)."""
+
+    def accept(self) -> None:
+        """Add the change to x."""
+
+    def rms(self) -> np.ndarray:
+        """Return the RMS of x, (N,)."""
+
+
+def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Improve x until its RMS error is below `tolerance`, or below that part of its RMS if `relative`.
+
+    Returns:
+        Iterations done and the RMS error estimated (relative if asked so), each (N,).
+    """
+    count, precision = system.count, system.precision
+    delicate = system.delicate or tolerance < _NEAR_ROUNDING * precision.eps
+    total, error, drift = np.zeros(count, np.int64), np.full(count, np.inf), np.zeros(count)
+    bound, travelled_before = np.full(count, tolerance), np.ones(count)
+    slowest = np.ones(count)
+    for turn in range(_MOST_RESTARTS):
+        if system.exact or turn == 0:
+            # Beginning on the data keeps single precision honest: what the data term still pulls with is then as small
+            # as the edge weights, and not the difference of two numbers of order 1.
+            system.fit()
+        # The change is sought from zero, so that small steps are not lost in the rounding of x.
+        system.restart()
+        most = _MOST_ITERATIONS - int(total.max())
+        progress = _conjugate_gradients(system, bound, relative and turn == 0, most, slowest)
+        system.accept()
+        total += progress.iterations
+        slowest = progress.slowest
+        if relative and turn == 0:
+            bound = tolerance * system.rms()
+        estimate, travelled = progress.error, progress.travelled
+        error = estimate.copy() if turn == 0 else np.maximum(np.minimum(error, bound), estimate)
+        # The drift is a part of the distance travelled, and this turn tells which part of the last one's it was.
+        drift = travelled if turn == 0 else travelled * travelled / np.maximum(travelled_before, precision.tiny)
+        travelled_before = travelled
+        settled = not delicate or bool((drift <= bound).all())
+        if (bool((estimate <= bound).all()) and settled) or total.max() >= _MOST_ITERATIONS:
+            break
+    if not settled:
+        error = np.maximum(error, drift)
+    if system.exact:
+        system.fit()
+    error = np.maximum(error, 0.5 * precision.eps * system.rms())
+    if relative:
+        error = np.divide(error, bound / tolerance, out=np.zeros(count), where=bound > 0)
+    return total, error
+
+
+def _conjugate_gradients(
+    system: System, tolerance: np.ndarray, relative: bool, most: int, slowest: np.ndarray
+) -> stopping.Progress:
+    progress = stopping.begin(system.count, most)
+    progress.slowest[:] = slowest
+    for n in range(most):
+        gammas, deltas = system.product(progress.active)
+        if not stopping.set_coefficients(progress, n, gammas, deltas):
+            break
+        lengths = system.advance(progress.alpha, progress.beta, progress.active)
+        stopping.update_errors(progress, n, lengths, tolerance, relative, float(system.precision.eps))
+        if not progress.active.any():
+            break
+    return progress
