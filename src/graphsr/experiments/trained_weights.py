@@ -26,11 +26,12 @@ from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load
 from graphsr.suggestion import suggestion
 from graphsr.training.checkpoint import as_plain
-from graphsr.training.config import Config, Validation, at_factor, for_steps, read_config
-from graphsr.training.config import DataSet as TrainingData
+from graphsr.training.config import Config, at_factor, for_steps, read_config
 from graphsr.training.export import export
 from graphsr.training.loop import Hardware, Progress, train
-from graphsr.training.network import to_judge
+from graphsr.training.network import inference_network
+from graphsr.training.sections import DataSet as TrainingData
+from graphsr.training.sections import Validation
 
 _SEED = 12345
 
@@ -167,7 +168,7 @@ class TrainedWeights:
 
 def untrained_model(who: Participant, factor: int) -> Model:
     """Build the model of a learned participant with random weights."""
-    return to_judge(_preset(who, factor))
+    return inference_network(_preset(who, factor))
 
 
 def _preset(who: Participant, factor: int) -> Config:
