@@ -70,6 +70,27 @@ def test_an_output_that_is_an_input_is_refused(run: Run, pair: Pair, role: str) 
     assert out.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "raster guide.tif source.tif -o OUT.tif",
+        "raster guide.tif source.tif -o OUT.tif --resume",
+        "export last.ckpt OUT.safetensors",
+        "evaluate --data synthetic -o OUT.csv",
+        "evaluate --data synthetic --sheet OUT.png",
+        "benchmark solver --json OUT.json",
+    ],
+)
+def test_no_command_replaces_a_file_unasked(run: Run, tmp_path: Path, command: str) -> None:
+    words = [str(tmp_path / word) if word.startswith("OUT") else word for word in command.split()]
+    (out,) = (Path(word) for word in words if "OUT" in word)
+    out.write_bytes(b"the old one")
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert outcome.err == f"error: {out}: exists already; give another name, or replace it by --overwrite\n"
+    assert out.read_bytes() == b"the old one"
+
+
 def test_a_float_source_and_a_png_output_do_not_go_together(run: Run, pair: Pair) -> None:
     write_image(pair.folder / "source.npy", np.ones((3, 4), np.float32))
     text = complaint(run, pair, pair.guide, pair.folder / "source.npy", "-o", pair.folder / "out.png")

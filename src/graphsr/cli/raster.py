@@ -108,7 +108,7 @@ def raster(
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files import check_outputs
     from graphsr.raster import upsample_files
-    from graphsr.raster.parts import Parts
+    from graphsr.raster.store import TileStore
 
     check_outputs({"--output": output}, inputs=(guide, source), overwrite=overwrite)
     try:
@@ -124,14 +124,14 @@ def raster(
                 bands=bands,
                 guide_bands=guide_bands,
                 tile=tile,
-                around=halo,
+                halo=halo,
                 workers=workers,
                 scheduler=scheduler,
                 resume=resume,
                 progress=progress,
             )
     except KeyboardInterrupt:
-        if Parts.beside(output).folder.exists():
+        if TileStore.beside(output).folder.exists():
             note("finished tiles are kept; the same command with --resume goes on from there")
         raise
     _print_report(report, output)
@@ -152,7 +152,7 @@ def _print_report(report: RasterReport, output: Path) -> None:
     say("factor", f"{down:.4g} x {right:.4g}")
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
-    say("tiles", f"{total} of about {plan.side} pixels, {max(plan.around)} read around each{before}")
+    say("tiles", f"{total} of about {plan.side} pixels, {max(plan.halo)} read around each{before}")
     speed = f", {report.pixels_per_second / 1e6:.2f} megapixels a second" if report.tiles_done else ""
     say("time", f"{report.seconds:.1f} s{speed}")
     say("written", f"{output}, Cloud-Optimised GeoTIFF, {output.stat().st_size / 1e6:.1f} MB")

@@ -40,7 +40,7 @@ def train(
       graphsr train msg-net --factor 8 --steps 2000 --data pairs -o msg-net-x8
     """
     from graphsr.errors import missing_extra
-    from graphsr.training.config import at_factor, check, for_steps, read_config
+    from graphsr.training.config import at_factor, for_steps, read_config
     from graphsr.training.loop import Hardware
     from graphsr.training.loop import train as run
 
@@ -53,7 +53,6 @@ def train(
         settings = replace(settings, data=replace(settings.data, root=data))
     settings = settings if factor is None else at_factor(settings, factor)
     settings = settings if steps is None else for_steps(settings, steps)
-    check(settings, config)
     hardware = Hardware(accelerator, devices, precision, workers)
     with _ProgressReport(output, settings.optimisation.steps) as report:
         best = run(settings, output, hardware=hardware, listen=report.update)

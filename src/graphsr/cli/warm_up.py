@@ -13,9 +13,11 @@ def warm_up() -> None:
     import time
 
     from graphsr.cli.compilation import compile_kernels
+    from graphsr.scenes import scene
 
     began = time.perf_counter()
     with spinner("compiling kernels"):
         for exact in (False, True):  # the latter in double precision
             compile_kernels("colour", exact=exact)
+        scene(0, (32, 32))
     say("compiled", f"in {time.perf_counter() - began:.0f} s, and cached for all later commands")
