@@ -62,3 +62,14 @@ def test_mistakes_are_named(run: Run, tmp_path: Path, arguments: tuple[object, .
     assert outcome.code == 2
     assert says in outcome.err
     assert not (tmp_path / "run").exists()
+
+
+def test_figures_before_the_first_step_show_whether_training_helps(run: Run, config: Path, tmp_path: Path) -> None:
+    with config.open("a") as file:
+        file.write('[validation]\nevery = 1\npairs = 1\nsize = 32\nfactors = [4.0]\nsets = [{ kind = "synthetic" }]\n')
+    outcome = run("train", config, "-o", tmp_path / "run", "--steps", 1, "--workers", 0, "--accelerator", "cpu")
+    assert outcome.code == 0, outcome.err
+    lines = [line for line in outcome.err.splitlines() if line.startswith("step ")]
+    assert lines[0].startswith("step 0: before training; squared error against bicubic ")
+    assert lines[1].startswith("step 1: loss ")
+    assert "nan" not in outcome.err

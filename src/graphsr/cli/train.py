@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from graphsr.cli.console import messages, say
+from graphsr.cli.console import messages, note, say
 
 if TYPE_CHECKING:
     from graphsr.training.loop import Progress
@@ -55,7 +55,7 @@ def train(
     settings = settings if steps is None else for_steps(settings, steps)
     hardware = Hardware(accelerator, devices, precision, workers)
     with _ProgressReport(output, settings.optimisation.steps) as report:
-        best = run(settings, output, hardware=hardware, listen=report.update)
+        best = run(settings, output, hardware=hardware, listen=report.update, note=note)
     say("trained", f"best model so far in {best}")
 
 
@@ -75,18 +75,20 @@ class _ProgressReport:
         return self
 
     def update(self, progress: Progress) -> None:
-        """Show the figures of a step."""
+        """Show the figures of a step; before the first there are those of a validation alone."""
         from graphsr.training.validation import overall
 
         if self.log is None:  # not before: a run that cannot begin leaves nothing behind
             from torch.utils.tensorboard import SummaryWriter
 
             self.log = SummaryWriter(str(self.folder))
-        self.mean_loss = progress.loss if self.mean_loss == 0 else 0.98 * self.mean_loss + 0.02 * progress.loss
-        figures = f"loss {self.mean_loss:.4f}, {progress.samples_a_second:.1f} samples/s"
+        figures = "before training"
+        if progress.step > 0:
+            self.mean_loss = progress.loss if self.mean_loss == 0 else 0.98 * self.mean_loss + 0.02 * progress.loss
+            figures = f"loss {self.mean_loss:.4f}, {progress.samples_a_second:.1f} samples/s"
+            self.log.add_scalar("loss", progress.loss, progress.step)
+            self.log.add_scalar("learning rate", progress.learning_rate, progress.step)
         self.bar.update(self.task, completed=progress.step, description=figures)
-        self.log.add_scalar("loss", progress.loss, progress.step)
-        self.log.add_scalar("learning rate", progress.learning_rate, progress.step)
         for score in progress.scores:
             self.log.add_scalar(f"{score.name}/x{score.factor:g}", score.ratio, progress.step)
         if progress.scores:
