@@ -72,12 +72,12 @@ class TestAffinity:
         assert torch.equal(turned.right, edges.down.mT)
 
     def test_is_differentiable_in_features_mu_and_weight(self):
-        def edge_weights(features, mu, weight):
+        def both(features, mu, weight):
             edges = affinity(features, mu, weight=weight)
             return edges.down, edges.right
 
         scalars = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (0.9, 0.3)]
-        assert torch.autograd.gradcheck(ties, (noise(1, 2, 3, 4).requires_grad_(), *scalars))
+        assert torch.autograd.gradcheck(both, (noise(1, 2, 3, 4).requires_grad_(), *scalars))
 
     def test_refuses_features_without_a_batch(self):
         with pytest.raises(InputError, match=r"features must be \(B, M, H, W\)"):

@@ -1,6 +1,6 @@
-"""D: averaging the target over the footprint of each source pixel, its adjoint, and the interpolation back.
+"""D: the mean of the target over the footprint of each source pixel, its adjoint, and the interpolation back.
 
-Both axes are treated alike and apart: cell c of the source covers [origin + c step, origin + (c + 1) step) in target
+Both axes are treated alike and apart. The footprint of a source pixel is called a cell: cell c covers [origin + c step, origin + (c + 1) step) in target
 pixels, and a pixel counts by the length it shares with the cell. Two images of the same view, edge to edge, have origin
 0 and step size / cells; a window of a raster has any. Since step >= 1 a pixel meets at most two cells, so D and its
 adjoint are a handful of gathers, never a matrix.
@@ -39,22 +39,22 @@ class Axis:
 
     @property
     def even(self) -> bool:
-        """Whether cells are equal blocks of whole pixels that fill the axis."""
+        """Return whether cells are equal blocks of whole pixels that fill the axis."""
         return self.origin == 0 and self.size % self.cells == 0 and self.step == self.size // self.cells
 
     @property
     def home(self) -> np.ndarray:
-        """(size,) the cell that holds most of each pixel."""
+        """Return (size,) the cell that holds most of each pixel."""
         return np.where(self.shares[:, 0] >= self.shares[:, 1], self.owners[:, 0], self.owners[:, 1])
 
     @property
     def straddles(self) -> np.ndarray:
-        """(size,) which pixels lie in two cells."""
+        """Return (size,) which pixels lie in two cells."""
         return self.shares[:, 1] > 0
 
     @property
     def couples_cells(self) -> bool:
-        """Whether a cell may have no pixel of its own."""
+        """Return whether a cell may have no pixel of its own."""
         own = np.zeros(self.cells, bool)
         own[self.owners[~self.straddles, 0]] = True
         return 1 < self.step < 2 or not bool(own.all())
@@ -62,7 +62,7 @@ class Axis:
 
 @lru_cache(maxsize=256)
 def axis(size: int, cells: int, origin: float = 0.0, step: float | None = None) -> Axis:
-    """The tables of one axis. A cell that the target's border cuts averages over its visible part."""
+    """Build the tables of one axis. A cell that the target's border cuts averages over its visible part."""
     step = size / cells if step is None else step
     edges = origin + np.arange(cells + 1) * step
     begin, end = np.maximum(edges[:-1], 0.0), np.minimum(edges[1:], size)
@@ -104,8 +104,19 @@ class Sampling:
     `D(y)` averages (..., H, W) to (..., h, w), each pixel weighted by the area it shares with the source pixel;
     `D.adjoint(s)` is its exact transpose. Any factor >= 1, also non-integer and different for the two axes.
 
-    By default both show the same view, edge to edge. Otherwise source pixel (0, 0) begins at `origin` (down, right) in
-    target pixels and measures `step`; those that the target's border cuts average over what is inside.
+    Args:
+        size: (H, W) of the target.
+        source_size: (h, w) of the source.
+        origin: Where source pixel (0, 0) begins (down, right), in target pixels. Default the target's corner.
+        step: How many target pixels a source pixel measures (down, right). Default edge to edge. Source pixels that the
+            target's border cuts average over what is inside.
+
+    Example:
+        >>> import torch, graphsr
+        >>> D = graphsr.Sampling((4, 4), (2, 2))
+        >>> D(torch.arange(16.0).reshape(4, 4))
+        tensor([[ 2.5000,  4.5000],
+                [10.5000, 12.5000]])
     """
 
     def __init__(
@@ -135,39 +146,41 @@ class Sampling:
 
     @property
     def factor(self) -> tuple[float, float]:
+        """Return how many target pixels a source pixel measures (down, right)."""
         return self.rows.step, self.columns.step
 
     @property
     def origin(self) -> tuple[float, float]:
+        """Return where source pixel (0, 0) begins (down, right), in target pixels."""
         return self.rows.origin, self.columns.origin
 
     @property
     def edge_to_edge(self) -> bool:
-        """Whether the source covers the target and nothing else."""
+        """Return whether the source covers the target and nothing else."""
         return all(along.origin == 0 and along.step == along.size / along.cells for along in (self.rows, self.columns))
 
     @property
     def straddles(self) -> bool:
-        """Whether some target pixels lie in more than one source pixel: a factor that is not whole."""
+        """Return whether some target pixels lie in more than one source pixel: a factor that is not whole."""
         return bool(self.rows.straddles.any() or self.columns.straddles.any())
 
     @property
     def couples_cells(self) -> bool:
-        """Whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
+        """Return whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
         return self.rows.couples_cells or self.columns.couples_cells
 
     def __call__(self, target: torch.Tensor) -> torch.Tensor:
-        """(..., H, W) -> (..., h, w)"""
+        """Average a target (..., H, W) to (..., h, w)."""
         self._check(target, self.size, "target")
         return _average(_average(target, self.rows, -2), self.columns, -1)
 
     def adjoint(self, source: torch.Tensor) -> torch.Tensor:
-        """(..., h, w) -> (..., H, W)"""
+        """Apply the transpose to (..., h, w): (..., H, W)."""
         self._check(source, self.source_size, "source")
-        return _spread(_spread(source, self.columns, -1), self.rows, -2)
+        return _widen(_widen(source, self.columns, -1), self.rows, -2)
 
     def masked(self, target: torch.Tensor, valid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Average only the valid pixels of (..., H, W); also (..., h, w) the share of each cell that is valid.
+        """Average only the valid pixels of (..., H, W); return also (..., h, w) the share of each cell that is valid.
 
         A cell without a valid pixel gets the value 0 and the share 0.
         """
@@ -199,7 +212,7 @@ def _average(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
     return total
 
 
-def _spread(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
+def _widen(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
     if along.even and along.step == 1:
         return values
     owners = torch.as_tensor(along.owners, device=values.device)
@@ -225,7 +238,7 @@ def fill_holes(source: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
 
 
 def halved(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Means of the known pixels of 2 x 2 blocks (B, K, h/2, w/2), and which blocks have any; known (B, K, h, w)."""
+    """Return means of the known pixels of 2 x 2 blocks (B, K, h/2, w/2), and which have any; known (B, K, h, w)."""
     known = known.to(source.dtype)
     odd = (0, source.shape[-1] % 2, 0, source.shape[-2] % 2)
     weight = avg_pool2d(pad(known, odd), 2)
@@ -234,7 +247,7 @@ def halved(source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, tor
 
 
 def fill_from(source: torch.Tensor, known: torch.Tensor, coarse: torch.Tensor) -> torch.Tensor:
-    """Unknown pixels of (B, K, h, w) from the image of half the resolution, known ones as they are."""
+    """Fill unknown pixels of (B, K, h, w) from the image of half the resolution; known ones stay."""
     finer = interpolate(coarse, scale_factor=2, mode="bilinear", align_corners=False)
     return torch.where(known > 0, source, finer[..., : source.shape[-2], : source.shape[-1]])
 
@@ -242,7 +255,7 @@ def fill_from(source: torch.Tensor, known: torch.Tensor, coarse: torch.Tensor) -
 def interpolate_source(
     source: torch.Tensor, size: tuple[int, int] | Sampling, known: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Pixel-centred bicubic interpolation of (B, K, h, w) to (B, K, H, W); holes are filled first, never NaN.
+    """Interpolate (B, K, h, w) to (B, K, H, W), pixel-centred and bicubic; holes are filled first, never NaN.
 
     `size` is (H, W), or the Sampling that says where the source lies. `known` (B, 1 or K, h, w) marks the pixels that
     have a value (default: those that are finite).
@@ -260,7 +273,7 @@ def interpolate_source(
 
 
 def _cubic(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
-    """Cubic interpolation along one axis by four gathers; beyond the border the last value is repeated."""
+    """Interpolate along one axis by four gathers; beyond the border the last value is repeated."""
     centre = (np.arange(along.size) + 0.5 - along.origin) / along.step - 0.5
     before = np.floor(centre).astype(np.int64)
     shape = [1] * values.ndim

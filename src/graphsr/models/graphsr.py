@@ -29,7 +29,7 @@ _MOST_FLOOR_CHANGE = 2.5
 _FARTHEST = 10.0
 # The standard deviations of a source pixel's error that can be predicted, in those of the source, and the one at which
 # the confidence begins with a half.
-_LEAST_NOISE, _MOST_NOISE = 3e-5, 3.0
+_LEAST_NOISE, _MOST_NOISE = 1e-5, 10.0
 _FIRST_NOISE_SCALE = 1e-3
 # Images of together so many pixels go through the network side by side, larger ones one after another.
 _PIXELS_AT_ONCE = 2**20

@@ -12,12 +12,12 @@ from safetensors.torch import save_file
 
 import graphsr
 from graphsr.errors import InputError
-from graphsr.models import files as model_files
-from graphsr.models.base import Colour
+from graphsr.models.colour import Colour
+from graphsr.models.files import read_metadata
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.models.published_interpolation import interpolate_published
 
-SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), guess=True, hints=True)
+SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), offsets=True, hints=True)
 
 
 @pytest.fixture
@@ -30,10 +30,10 @@ class TestOwn:
     @pytest.mark.parametrize(("half", "within"), [(False, 1e-6), (True, 5e-3)])
     def test_comes_back_as_it_was(self, tmp_path, pair, half, within):
         model, path = GraphSR(SMALL).eval(), tmp_path / "model.safetensors"
-        model_files.save(model, path, half=half, about={"steps": "12"})
+        graphsr.save(model, path, half=half, about={"steps": "12"})
         loaded = graphsr.load(path)
         assert loaded.architecture == SMALL
-        assert model_files.about(path)["steps"] == "12"
+        assert read_metadata(path)["steps"] == "12"
         targets = [graphsr.upsample(*pair, model=m).target for m in (model, loaded, str(path))]
         assert np.abs(targets[0] - targets[1]).max() <= within
         assert np.array_equal(targets[1], targets[2])
@@ -42,7 +42,7 @@ class TestOwn:
         model = GraphSR(SMALL)
         model.log_mu.data.fill_(1e6)
         with pytest.raises(InputError, match="log_mu: holds numbers too large for half precision"):
-            model_files.save(model, tmp_path / "model.safetensors", half=True)
+            graphsr.save(model, tmp_path / "model.safetensors", half=True)
         assert not list(tmp_path.iterdir())
 
     def test_digest_tells_models_apart(self):
@@ -56,9 +56,28 @@ class TestOwn:
         assert len({other.digest() for other in [*others, model]}) == 5
         assert graphsr.load("colour").digest() == graphsr.load("colour").train().digest()
 
+    @pytest.mark.parametrize("name", ["colour", "bicubic", "guided-filter"])
+    def test_models_without_weights_come_back_too(self, tmp_path, pair, name):
+        model, path = graphsr.load(name), tmp_path / "model.safetensors"
+        graphsr.save(model, path)
+        assert graphsr.load(path).digest() == model.digest()
+
+    def test_a_colour_model_keeps_its_numbers(self, tmp_path):
+        graphsr.save(Colour(mu=0.05), tmp_path / "mine.safetensors")
+        assert graphsr.load(tmp_path / "mine.safetensors").mu == 0.05
+
+    def test_has_to_end_in_safetensors(self, tmp_path):
+        with pytest.raises(InputError, match=r"model\.pth: a model file ends in \.safetensors"):
+            graphsr.save(graphsr.load("colour"), tmp_path / "model.pth")
+
+    def test_a_bare_state_dict_is_told_how_to_be_saved(self, tmp_path):
+        torch.save(GraphSR(SMALL).state_dict(), tmp_path / "mine.pth")
+        with pytest.raises(InputError, match=r"lacks the architecture: write it by graphsr\.save"):
+            graphsr.load(tmp_path / "mine.pth")
+
     def test_has_the_rights_of_any_new_file(self, tmp_path):
         (tmp_path / "plain").touch()
-        model_files.save(GraphSR(SMALL), tmp_path / "model.safetensors")
+        graphsr.save(GraphSR(SMALL), tmp_path / "model.safetensors")
         assert (tmp_path / "model.safetensors").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
     def test_is_refused_if_it_is_of_something_else(self, tmp_path):
@@ -69,15 +88,15 @@ class TestOwn:
 
     def test_is_refused_if_damaged(self, tmp_path):
         path = tmp_path / "model.safetensors"
-        model_files.save(GraphSR(SMALL), path)
+        graphsr.save(GraphSR(SMALL), path)
         path.write_bytes(path.read_bytes()[:1000])
         with pytest.raises(InputError, match=r"model\.safetensors: cannot be read as safetensors"):
             graphsr.load(path)
 
     def test_is_refused_if_tensors_are_missing(self, tmp_path):
         path = tmp_path / "model.safetensors"
-        model_files.save(GraphSR(SMALL), path)
-        metadata = model_files.about(path)
+        graphsr.save(GraphSR(SMALL), path)
+        metadata = read_metadata(path)
         save_file({"log_lambda": torch.zeros(1)}, path, metadata)
         with pytest.raises(InputError, match="does not hold the tensors of unet-lite0"):
             graphsr.load(path)
