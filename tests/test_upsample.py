@@ -78,7 +78,7 @@ class TestShapes:
         result = graphsr.upsample(a_guide(), source, model="colour")  # whose misfit is well above rounding
         report = result.report
         assert report.iterations >= 1
-        assert 0 <= report.residual <= 1e-4
+        assert 0 <= report.error <= 1e-4
         assert report.seconds > 0
         rms = np.sqrt(np.square(averages(result.target, SOURCE_SIZE) - source).mean())
         # the source is float32 inside; measured 1e-6 relative

@@ -1,9 +1,9 @@
 """D: the mean of the target over the footprint of each source pixel, its adjoint, and the interpolation back.
 
-Both axes are treated alike and apart. The footprint of a source pixel is called a cell: cell c covers [origin + c step, origin + (c + 1) step) in target
-pixels, and a pixel counts by the length it shares with the cell. Two images of the same view, edge to edge, have origin
-0 and step size / cells; a window of a raster has any. Since step >= 1 a pixel meets at most two cells, so D and its
-adjoint are a handful of gathers, never a matrix.
+Both axes are treated alike and apart. The footprint of a source pixel is called a cell: cell c covers [origin + c step,
+origin + (c + 1) step) in target pixels, and a pixel counts by the length it shares with it. Two images of the same
+view, edge to edge, have origin 0 and step size / cells; a window of a raster has any. Since step >= 1 a pixel meets at
+most two cells, so D and its adjoint are a handful of gathers, never a matrix.
 """
 
 from __future__ import annotations

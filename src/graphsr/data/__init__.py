@@ -37,7 +37,16 @@ _WITHOUT_TEST = ("hci", "middlebury-views", "synthetic")
 
 
 def kinds() -> list[str]:
-    """Return the names of the data sets that `open_pairs` knows."""
+    """List the data sets that `open_pairs` knows.
+
+    Returns:
+        Their names, sorted.
+
+    Example:
+        >>> from graphsr import data
+        >>> "hci" in data.kinds()
+        True
+    """
     return sorted(_KINDS)
 
 

@@ -27,7 +27,16 @@ def _bundled() -> list[str]:
 
 
 def names() -> list[str]:
-    """Return the names that `graphsr.upsample(..., model=NAME)` and `graphsr.load` know."""
+    """List the models that `graphsr.upsample(..., model=NAME)` and `graphsr.load` know by name.
+
+    Returns:
+        The names: the models of the package, then the baselines that need no weights.
+
+    Example:
+        >>> import graphsr
+        >>> "colour" in graphsr.models()
+        True
+    """
     baselines = (method.name for method in METHODS.values() if not method.learned)
     return ["default", *(name for name in _bundled() if name != "default"), *_BY_NAME, *baselines]
 

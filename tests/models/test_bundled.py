@@ -14,7 +14,7 @@ from graphsr.scenes import scene
 
 # Training draws seeds below a million.
 SEEDS = range(1_000_000, 1_000_008)
-WEIGHTS = resources.files("graphsr") / "weights"
+WEIGHTS = resources.files("graphsr.models") / "weights"
 
 
 @pytest.fixture(scope="module")
