@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.weights import save
 from graphsr.evaluation.protocols import PROTOCOLS
 from graphsr.experiments.data_sets import SPECS, DataSet
 from graphsr.experiments.paper import successors
@@ -148,3 +150,34 @@ def test_reproduce_prints_none_beside_other_data_of_the_same_name(reproduce, dat
     code, told = reproduce("table1", *asked, "-o", tmp_path)
     assert code == 0, told
     assert "142" not in told
+
+
+class TestSuccessors:
+    """On a labelled file whose frame 2 takes the place of frames 1000 to 1448."""
+
+    @pytest.fixture(autouse=True)
+    def _one_frame(self, monkeypatch):
+        specs = [replace(spec, frames=range(2, 3)) if spec.frames else spec for spec in successors.KNOWN]
+        monkeypatch.setattr(successors, "KNOWN", tuple(specs))
+
+    def run(self, reproduce, labelled, out, *more):
+        asked = ("--data", labelled, "--sets", "nyuv2", "--factors", "8", *more)
+        code, told = reproduce("successors", *asked, "-o", out)
+        assert code == 0, told
+        return told
+
+    def test_prints_published_figures_of_the_same_frames(self, reproduce, labelled, tmp_path):
+        told = self.run(reproduce, labelled, tmp_path, "--methods", "bicubic,colour")
+        assert re.search(r"^bicubic +none needed +[\d.]+ +7\.14$", told, re.MULTILINE)
+        assert re.search(r"^colour +none needed +[\d.]+ +-$", told, re.MULTILINE)
+        assert "suft on nyuv2-1000-1448, RMSE x4 1.12 cm, x8 2.51 cm" in told
+
+    @pytest.mark.parametrize(("trained_on", "published"), [("hci", "3.18"), ("nyuv2", "-")])
+    def test_prints_none_of_weights_that_may_know_the_frames(
+        self, reproduce, labelled, tmp_path, trained_on, published
+    ):
+        save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "mine.safetensors", about={"data": trained_on})
+        told = self.run(
+            reproduce, labelled, tmp_path, "--methods", "fdsr", "--weights", f"fdsr:{tmp_path / 'mine.safetensors'}"
+        )
+        assert re.search(rf"^fdsr +file mine.safetensors +\S+ +{published}$", told, re.MULTILINE), told

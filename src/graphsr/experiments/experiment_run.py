@@ -136,7 +136,7 @@ class ExperimentRun:
             self.protocol,
             [factor],
             most=self.options.pairs,
-            tell=self.options.progress,
+            progress=self.options.progress,
         )
         f = row.figures
         return Errors(

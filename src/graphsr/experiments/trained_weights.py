@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -44,7 +44,7 @@ class AvailableModel:
         weights: Where its weights come from, for tables.
         key: Tells apart models that may give different figures.
         load: Return the model; this may take a training.
-        trained_on: The data set; "": it is not trained, or on what is unknown.
+        trained_on: The data set, or what a file says of it; "": it is not trained, or on what is unknown.
         origin: What a file says of the training it comes from.
     """
 
@@ -148,10 +148,12 @@ class TrainedWeights:
         trained_for = factor_inside(file)
         if who.name in METHODS and trained_for not in (None, factor):
             return MissingModel(f"{who.name}: no weights at x{factor}; {file.name} is for x{trained_for}")
-        trained_on = on.name if on is not None and file.parent == self._folder / on.name else ""
-        name = f"file {file.parent.name}/{file.name}" if trained_on else f"file {file.name}"
+        about = read_metadata(file)
+        trained_on, name = about.get("data", ""), f"file {file.name}"
+        if on is not None and file.parent == self._folder / on.name:
+            trained_on, name = on.name, f"file {on.name}/{file.name}"
         key = _hash(file.read_bytes())
-        return AvailableModel(name, key, lambda: _load_file(who, factor, file), trained_on, f"{name}, {_origin(file)}")
+        return AvailableModel(name, key, lambda: _load_file(who, factor, file), trained_on, f"{name}, {_origin(about)}")
 
     def _train(self, who: Participant, on: DataSet, factor: int, config: Config, folder: Path) -> Model:
         file = folder / "weights.safetensors"
@@ -217,9 +219,8 @@ def _load_file(who: Participant, factor: int, file: Path) -> Model:
     return model
 
 
-def _origin(file: Path) -> str:
-    """Return what a file says of its training."""
-    about = read_metadata(file)
+def _origin(about: Mapping[str, str]) -> str:
+    """Return what the metadata of a file says of its training."""
     if "samples" not in about:
         return "which does not say how it was trained"
     return f"{about['samples']} samples of {about.get('data', '?')}, {about.get('factors', '?')}"

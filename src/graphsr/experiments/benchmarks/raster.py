@@ -13,12 +13,13 @@ import torch
 from graphsr.models.colour import Colour
 from graphsr.models.registry import load
 from graphsr.models.window import Window
+from graphsr.raster.executor import run_tile
 from graphsr.raster.files import open_pair, require_rasterio
 from graphsr.raster.grid import Grid
-from graphsr.raster.run import do_tile
-from graphsr.raster.tile_solve import Settings
-from graphsr.raster.tiles import halo
-from graphsr.raster.upsampling import planned, prepared, upsample_files
+from graphsr.raster.plan import make_plan
+from graphsr.raster.tile import Settings
+from graphsr.raster.tiling import default_halo
+from graphsr.raster.upsampling import prepare_store, upsample_files
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.scenes import scene
@@ -88,8 +89,8 @@ def border(graph: str, factor: int, weight: float, side: int = 0) -> BorderRow:
         difference = (window - whole[..., column * factor :]).abs()[0, 0].amax(0).numpy() / float(whole.std())
         worst[: difference.size] = np.maximum(worst[: difference.size], difference)
     reach = tuple(int(np.max(np.flatnonzero(worst >= limit), initial=-1)) + 1 for limit in LIMITS)
-    around = halo(Grid.edge_to_edge((side, side), (source.shape[-2], source.shape[-1])), model.locality)
-    return BorderRow(graph, factor, weight, reach, around[0])
+    halo, _ = default_halo(Grid.edge_to_edge((side, side), (source.shape[-2], source.shape[-1])), model.locality)
+    return BorderRow(graph, factor, weight, reach, halo)
 
 
 def _from(
@@ -149,15 +150,15 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], progre
     guide, source = write_mosaic(folder, side)
     progress(f"{side} x {side}: its tiles alone")
     chosen = load(model)
-    plan = planned(open_pair(guide, source), model, chosen, Settings())
-    parts = prepared(plan, chosen, folder / "alone.tif")
+    plan = make_plan(open_pair(guide, source), model, chosen, Settings())
+    store = prepare_store(plan, chosen, folder / "alone.tif")
     numbers = [tile.number for tile in plan.tiles]
-    do_tile(str(parts.folder), 0)  # loads and compiles
+    run_tile(str(store.folder), 0)  # loads and compiles
     began = time.perf_counter()
     for number in numbers:
-        do_tile(str(parts.folder), number)
+        run_tile(str(store.folder), number)
     alone = time.perf_counter() - began
-    parts.remove()
+    store.remove()
     progress(f"{side} x {side}: the run")
     began = time.perf_counter()
     upsample_files(guide, source, folder / "run.tif", model=model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphsr.evaluation.tables import Table
 from graphsr.experiments.data_sets import DataSet
@@ -12,6 +12,7 @@ from graphsr.experiments.published import UNKNOWN, shown
 from graphsr.experiments.report import Report, counted, unique
 
 PUBLISHED = "published"
+NO_BUDGET = "none, nothing was trained here"
 BATCHES_OF_8 = "Errors are means over batches of 8 patches, as published; '-' is not known (published) or not measured"
 
 
@@ -36,44 +37,39 @@ def by_data_set(
     return [(on, group) for on, group in groups if group]
 
 
-def unit_of(measurements: Sequence[Measurement]) -> str:
-    """Return the unit of the errors on one data set."""
-    return measurements[0].errors.unit or "own unit"
+def title_of(measurements: Sequence[Measurement], *errors: str) -> str:
+    """Return the name of one data set and the unit of each of its errors."""
+    unit = measurements[0].errors.unit or "own unit"
+    units = ", ".join(f"{error} in {unit}{'²' if error == 'MSE' else ''}" for error in errors)
+    return f"{measurements[0].data}, {units}"
 
 
-def errors_and_published(one: Measurement | None) -> tuple[str, str, str]:
-    """Return MSE, MAE, and both as published."""
-    if one is None:
-        return UNKNOWN, UNKNOWN, UNKNOWN
+def _published_pair(one: Measurement) -> str:
     known = one.published
-    published = UNKNOWN if known is None or known.mse is None else f"{shown(known.mse)} / {shown(known.mae)}"
-    return shown(one.errors.mse_batches_of_8), shown(one.errors.mae_batches_of_8), published
+    return UNKNOWN if known is None or known.mse is None else f"{shown(known.mse)} / {shown(known.mae)}"
 
 
-def errors_and_fidelity(one: Measurement | None) -> tuple[str, str, str]:
-    """Return MSE, MAE, and the MSE of the target averaged back."""
-    if one is None:
-        return UNKNOWN, UNKNOWN, UNKNOWN
-    return shown(one.errors.mse), shown(one.errors.mae), shown(one.errors.low_resolution_mse)
+Columns = Mapping[str, Callable[[Measurement], str]]
+PAPER_COLUMNS: Columns = {
+    "MSE": lambda one: shown(one.errors.mse_batches_of_8),
+    "MAE": lambda one: shown(one.errors.mae_batches_of_8),
+    PUBLISHED: _published_pair,
+}
 
 
-def factor_table(measurements: Sequence[Measurement], on: DataSet, *, with_published: bool) -> Table:
-    """Return a table of one data set, a method a row: three columns at each factor."""
+def factor_table(measurements: Sequence[Measurement], columns: Columns, title: str) -> Table:
+    """Return a table of one data set, a method a row, with the columns repeated at each factor."""
     factors = sorted({one.factor for one in measurements})
-    columns = errors_and_published if with_published else errors_and_fidelity
-    headings = ["method", "weights"]
-    for factor in factors:
-        headings += [f"x{factor} {what}" for what in ("MSE", "MAE", PUBLISHED if with_published else "low-res. MSE")]
+    headings = ("method", "weights", *(f"x{factor} {column}" for factor in factors for column in columns))
     rows = []
     for method in unique(one.method for one in measurements):
         own = {one.factor: one for one in measurements if one.method == method}
-        cells = [cell for factor in factors for cell in columns(own.get(factor))]
-        rows.append((method, weights_of(list(own.values())), *cells))
-    unit = unit_of(measurements)
-    return Table(f"{on.name}, MSE in {unit}², MAE in {unit}", tuple(headings), tuple(rows), text_columns=2)
+        cells = [show(own[at]) if at in own else UNKNOWN for at in factors for show in columns.values()]
+        rows.append((method, _weights_of(list(own.values())), *cells))
+    return Table(title, headings, tuple(rows), text_columns=2)
 
 
-def weights_of(measurements: Sequence[Measurement]) -> str:
+def _weights_of(measurements: Sequence[Measurement]) -> str:
     """Return where the weights of one method come from; the factor is left out, since the heading has it."""
     return ", ".join(unique(one.weights.replace(f" at x{one.factor}", "") for one in measurements))
 
@@ -92,7 +88,7 @@ def error_report(
     samples = f"{counted(options.budget, 'training sample')} of {options.patch} x {options.patch}"
     conditions = (
         *(f"Data: {one.describe(options.pairs)}" for one in sets),
-        f"Protocol: {run.protocol.name}, {run.protocol.says}",
+        f"Protocol: {run.protocol.name}, {run.protocol.description}",
         f"Budget: {f'{samples} for each learned method, set and factor' if options.budget else NO_BUDGET}",
         "Weights: as the table says",
         *unique(run.origins),
@@ -100,6 +96,3 @@ def error_report(
     )
     records = tuple({**one.record(), "budget": options.budget} for one in measurements)
     return Report(run.name, title, tuple(tables), conditions, unique([*skipped, *run.skipped]), records)
-
-
-NO_BUDGET = "none, nothing was trained here"

@@ -42,7 +42,7 @@ def _sheet(content: FigureContent) -> Picture:
         for one in content.results:
             edges = one.examples[n].edges
             assert edges is not None
-            row += [panels.ties(edges), panels.target(one.examples[n].target)]
+            row += [panels.edge_weights(edges), panels.target(one.examples[n].target)]
         rows.append(row)
     titles = (text for one in content.results for text in (f"edge weights, {one.name}", f"target, {one.name}"))
     return sheet(rows, column_titles=("guide", "truth", *titles), title=content.title)

@@ -129,7 +129,7 @@ def _conditions(run: ExperimentRun, content: FigureContent) -> list[str]:
     return [
         f"Data: {on.name} at x{content.factor}, {counted(len(content.cases), 'pair')} of split {on.spec.split}, of "
         "each the patch with most detail",
-        f"Protocol: {run.protocol.name}, {run.protocol.says}",
+        f"Protocol: {run.protocol.name}, {run.protocol.description}",
         f"Budget: {counted(budget, 'training sample') if budget else NO_BUDGET}",
         f"Weights: {'; '.join(f'{one.name}: {one.weights}' for one in content.results)}",
     ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from graphsr.errors import InputError
-from graphsr.evaluation.tables import Table
 from graphsr.experiments.data_sets import SPECS, DataSet, DataSetSpec, find_data_sets
 from graphsr.experiments.experiment_run import ExperimentRun, Measurement
 from graphsr.experiments.options import Options
-from graphsr.experiments.paper.error_tables import PUBLISHED, by_data_set, error_report, unit_of, weights_of
+from graphsr.experiments.paper.error_tables import PUBLISHED, Columns, by_data_set, error_report, factor_table, title_of
 from graphsr.experiments.participants import Participant, select_participants
 from graphsr.experiments.published import UNKNOWN, published_elsewhere, shown
-from graphsr.experiments.report import Report, unique
+from graphsr.experiments.report import Report
 
 FACTORS = (4, 8, 16)
 # Later papers train on the frames before these; the splits of the graph paper are others.
@@ -20,10 +19,14 @@ _NYUV2 = DataSetSpec(
     "nyuv2", "nyuv2", ("NYU Depth v2", "NYUv2", "nyuv2"), "test", "nyuv2-1000-1448", frames=range(1000, 1449)
 )
 KNOWN = (_NYUV2, *(spec for spec in SPECS if spec.name in ("nyuv2-frames", "hci", "synthetic")))
+_COLUMNS: Columns = {
+    "RMSE": lambda one: shown(one.errors.rmse),
+    PUBLISHED: lambda one: UNKNOWN if one.published is None else shown(one.published.rmse),
+}
 _NOTES = (
     "Errors are the RMSE of each image, then the mean over images",
-    "Training: none here, since the training splits of the data sets are those of the graph paper: 263 of the 449 "
-    "frames of NYUv2 are among its training frames, so weights trained on those cannot be compared with published ones",
+    "Training: none here, since 263 of the 449 frames of NYUv2 are in the training split of the graph paper; weights "
+    "trained on that split are not comparable",
 )
 
 
@@ -47,32 +50,18 @@ def run(options: Options) -> Report:
             "successors", on.published_name(options.pairs), {one.method for one in group}
         )
     ]
+    tables = [factor_table(group, _COLUMNS, title_of(group, "RMSE")) for _, group in groups]
     return error_report(
-        experiment, "The protocol of later papers", [_table(on, group) for on, group in groups], measurements, sets,
+        experiment, "The protocol of later papers", tables, measurements, sets,
         [*missing, *left_out], *_NOTES, *others,
     )  # fmt: skip
 
 
 def _measure(experiment: ExperimentRun, who: Participant, on: DataSet, factor: int) -> Measurement | None:
+    """Measure with the weights there are; nothing is published of weights that were trained on some of the frames."""
     try:
-        return experiment.measure(who, on, factor, trained_on=None)
+        one = experiment.measure(who, on, factor, trained_on=None)
     except InputError as error:  # maps with unknown pixels
         experiment.skipped.append(f"{on.name}: {error}")
         return None
-
-
-def _table(on: DataSet, measurements: Sequence[Measurement]) -> Table:
-    factors = sorted({one.factor for one in measurements})
-    headings = ("method", "weights", *(f"x{factor} {what}" for factor in factors for what in ("RMSE", PUBLISHED)))
-    rows = []
-    for method in unique(one.method for one in measurements):
-        own = {one.factor: one for one in measurements if one.method == method}
-        cells = [cell for factor in factors for cell in _cells(own.get(factor))]
-        rows.append((method, weights_of(list(own.values())), *cells))
-    return Table(f"{on.name}, RMSE in {unit_of(measurements)}", headings, tuple(rows), text_columns=2)
-
-
-def _cells(one: Measurement | None) -> tuple[str, str]:
-    if one is None:
-        return UNKNOWN, UNKNOWN
-    return shown(one.errors.rmse), UNKNOWN if one.published is None else shown(one.published.rmse)
+    return one if one is None or "nyuv2" not in one.trained_on else replace(one, published=None)

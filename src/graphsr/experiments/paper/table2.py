@@ -10,11 +10,11 @@ from graphsr.experiments.experiment_run import ExperimentRun, Measurement
 from graphsr.experiments.options import Options
 from graphsr.experiments.paper.error_tables import (
     BATCHES_OF_8,
+    PAPER_COLUMNS,
     PUBLISHED,
     by_data_set,
     error_report,
-    errors_and_published,
-    unit_of,
+    title_of,
 )
 from graphsr.experiments.participants import Participant, select_participants
 from graphsr.experiments.published import UNKNOWN, shown
@@ -38,7 +38,7 @@ def run(options: Options) -> Report:
     measurements = list(dict.fromkeys(one for one in found if one is not None))
     if len(sets) < 2:
         missing.append("crossings: there is one data set only, so nothing learned was measured on another than its own")
-    tables = [_table(on, group) for on, group in by_data_set(measurements, sets)]
+    tables = [_table(group) for _, group in by_data_set(measurements, sets)]
     title = "Table 2: from one data set to another"
     return error_report(experiment, title, tables, measurements, sets, [*missing, *left_out], BATCHES_OF_8)
 
@@ -50,18 +50,17 @@ def _crossings(who: Participant, sets: Sequence[DataSet]) -> list[tuple[DataSet,
     return [(source, on) for source in sets for on in sets]
 
 
-def _table(on: DataSet, measurements: Sequence[Measurement]) -> Table:
+def _table(measurements: Sequence[Measurement]) -> Table:
     text = ("method", "trained on", "weights", "factor")
-    headings = (*text, "MSE", "MAE", PUBLISHED, "low-res. MSE", PUBLISHED)
+    headings = (*text, *PAPER_COLUMNS, "low-res. MSE", PUBLISHED)
     rows = []
     for one in measurements:
         fidelity = UNKNOWN if one.published is None else shown(one.published.low_resolution_mse)
         rows.append(
             (
                 *(one.method, one.trained_on, one.weights, f"x{one.factor}"),
-                *errors_and_published(one),
+                *(show(one) for show in PAPER_COLUMNS.values()),
                 *(shown(one.errors.low_resolution_mse), fidelity),
             )
         )
-    unit = unit_of(measurements)
-    return Table(f"measured on {on.name}, MSE in {unit}², MAE in {unit}", headings, tuple(rows), len(text))
+    return Table(f"measured on {title_of(measurements, 'MSE', 'MAE')}", headings, tuple(rows), len(text))

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from graphsr.evaluation.tables import Table
-from graphsr.experiments.data_sets import DataSet, find_data_sets
+from graphsr.experiments.data_sets import find_data_sets
 from graphsr.experiments.experiment_run import ExperimentRun, Measurement
 from graphsr.experiments.options import Options
 from graphsr.experiments.paper.error_tables import (
     BATCHES_OF_8,
+    PAPER_COLUMNS,
     PUBLISHED,
     by_data_set,
     error_report,
-    errors_and_published,
     measure_all,
-    unit_of,
+    title_of,
 )
 from graphsr.experiments.participants import EXTRACTORS, Participant, select_participants
 from graphsr.experiments.published import UNKNOWN, published_parameters
@@ -34,7 +34,7 @@ def run(options: Options) -> Report:
     experiment = ExperimentRun(options, "table3")
     measurements = measure_all(experiment, extractors, sets, FACTORS)
     counts = {who.name: _parameters(who) for who in extractors}
-    tables = [_table(on, group, counts) for on, group in by_data_set(measurements, sets)]
+    tables = [_table(group, counts) for _, group in by_data_set(measurements, sets)]
     return error_report(experiment, "Table 3: feature extractors", tables, measurements, sets, missing, BATCHES_OF_8)
 
 
@@ -44,8 +44,8 @@ def _parameters(who: Participant) -> int:
         return sum(p.numel() for p in untrained_model(who, FACTORS[0]).parameters())
 
 
-def _table(on: DataSet, measurements: Sequence[Measurement], counts: Mapping[str, int]) -> Table:
-    headings = ("extractor", "weights", "factor", "parameters", PUBLISHED, "MSE", "MAE", PUBLISHED)
+def _table(measurements: Sequence[Measurement], counts: Mapping[str, int]) -> Table:
+    headings = ("extractor", "weights", "factor", "parameters", PUBLISHED, *PAPER_COLUMNS)
     rows = []
     for one in measurements:
         known = published_parameters(one.method)
@@ -53,8 +53,7 @@ def _table(on: DataSet, measurements: Sequence[Measurement], counts: Mapping[str
             (
                 *(one.method.removeprefix("graph-"), one.weights, f"x{one.factor}"),
                 *(f"{counts[one.method]:,}", UNKNOWN if known is None else f"{known:,}"),
-                *errors_and_published(one),
+                *(show(one) for show in PAPER_COLUMNS.values()),
             )
         )
-    unit = unit_of(measurements)
-    return Table(f"{on.name}, MSE in {unit}², MAE in {unit}", headings, tuple(rows), text_columns=3)
+    return Table(title_of(measurements, "MSE", "MAE"), headings, tuple(rows), text_columns=3)
