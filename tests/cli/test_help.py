@@ -27,7 +27,9 @@ def test_the_version_comes_with_those_of_what_matters(run: Run) -> None:
     assert f"numpy {version('numpy')}" in lines
 
 
-def test_packages_of_extras_are_left_out_where_they_are_not_installed(run: Run, monkeypatch) -> None:
+def test_packages_of_extras_are_left_out_where_they_are_not_installed(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def without_rasterio(name: str) -> str:
         if name == "rasterio":
             raise PackageNotFoundError(name)

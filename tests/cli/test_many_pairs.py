@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,15 @@ import pytest
 
 from graphsr.files import batch as batches
 from graphsr.files import read_image, write_image
-from graphsr.files.pair import PairOptions
+from graphsr.files.pair import PairFiles, PairOptions, PairReport
 from tests.cli.files_and_runs import FACTOR, SIZE, Run
 
 COLOUR = ("--model", "colour", "--jobs", 1)
+Folders = tuple[Path, Path, Path]
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
+def folders(tmp_path: Path) -> Folders:
     """Guides and sources of three rooms, and a folder yet to be made."""
     guides, sources = tmp_path / "photos", tmp_path / "depths"
     guides.mkdir()
@@ -36,7 +38,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_pairs_are_matched_by_name_and_written_under_it(run: Run, folders) -> None:
+def test_pairs_are_matched_by_name_and_written_under_it(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
@@ -46,14 +48,14 @@ def test_pairs_are_matched_by_name_and_written_under_it(run: Run, folders) -> No
     assert f"3 of 3 written to {out}" in outcome.out
 
 
-def test_patterns_choose_files(run: Run, folders) -> None:
+def test_patterns_choose_files(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     outcome = run("upsample", guides / "*.png", sources / "[ac]*.tif", "-o", out, *COLOUR)
     assert outcome.code == 0, outcome.err
     assert names(out) == ["attic.tif", "cellar.tif"]
 
 
-def test_each_is_what_the_pair_alone_gives(run: Run, folders) -> None:
+def test_each_is_what_the_pair_alone_gives(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     run("upsample", guides, sources, "-o", out, "--model", "colour", "--jobs", 2)
     alone = out.parent / "alone.tif"
@@ -63,7 +65,7 @@ def test_each_is_what_the_pair_alone_gives(run: Run, folders) -> None:
     assert np.abs(difference).max() <= 1
 
 
-def test_a_bad_pair_is_reported_and_the_others_are_done(run: Run, folders) -> None:
+def test_a_bad_pair_is_reported_and_the_others_are_done(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     (sources / "cellar.tif").write_bytes(b"damaged")
     (guides / "kitchen.png").unlink()
@@ -77,7 +79,7 @@ def test_a_bad_pair_is_reported_and_the_others_are_done(run: Run, folders) -> No
     assert outcome.err.count("error: ") == 2
 
 
-def test_two_guides_of_one_name_are_no_pair(run: Run, folders) -> None:
+def test_two_guides_of_one_name_are_no_pair(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     write_image(guides / "attic.jpg", np.zeros((*SIZE, 3), np.uint8))
     outcome = run("upsample", guides, sources, "-o", out, *COLOUR)
@@ -85,7 +87,7 @@ def test_two_guides_of_one_name_are_no_pair(run: Run, folders) -> None:
     assert "more than one guide called attic (attic.jpg, attic.png)" in outcome.err
 
 
-def test_previews_and_confidences_are_folders_too(run: Run, folders) -> None:
+def test_previews_and_confidences_are_folders_too(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     confidences, previews = out.parent / "confidences", out.parent / "previews"
     confidences.mkdir()
@@ -97,7 +99,7 @@ def test_previews_and_confidences_are_folders_too(run: Run, folders) -> None:
     assert "there is no confidence called cellar" in outcome.err
 
 
-def test_existing_outputs_are_failures_unless_they_may_be_replaced(run: Run, folders) -> None:
+def test_existing_outputs_are_failures_unless_they_may_be_replaced(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     out.mkdir()
     (out / "cellar.tif").write_bytes(b"the old one")
@@ -111,7 +113,7 @@ def test_existing_outputs_are_failures_unless_they_may_be_replaced(run: Run, fol
     assert read_image(out / "cellar.tif").size == SIZE
 
 
-def test_the_target_of_a_source_that_cannot_be_written_is_a_png(run: Run, folders) -> None:
+def test_the_target_of_a_source_that_cannot_be_written_is_a_png(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     depth = read_image(sources / "attic.tif").array
     (sources / "attic.tif").unlink()
@@ -126,7 +128,9 @@ def test_the_target_of_a_source_that_cannot_be_written_is_a_png(run: Run, folder
     ("guides", "sources", "says"),
     [("photos", "empty", "empty: there is no image"), ("photos", "others", "no guide and source have the same name")],
 )
-def test_folders_that_do_not_fit_are_one_mistake(run: Run, folders, guides, sources, says) -> None:
+def test_folders_that_do_not_fit_are_one_mistake(
+    run: Run, folders: Folders, guides: str, sources: str, says: str
+) -> None:
     root = folders[0].parent
     (root / "empty").mkdir()
     (root / "others").mkdir()
@@ -137,7 +141,7 @@ def test_folders_that_do_not_fit_are_one_mistake(run: Run, folders, guides, sour
     assert not (root / "large").exists()
 
 
-def test_an_unknown_model_is_one_mistake_not_many(run: Run, folders) -> None:
+def test_an_unknown_model_is_one_mistake_not_many(run: Run, folders: Folders) -> None:
     guides, sources, out = folders
     outcome = run("upsample", guides, sources, "-o", out, "--model", "color")
     assert outcome.code == 2
@@ -152,7 +156,7 @@ def die(name: str, files: object, options: object) -> batches.Outcome:
     return batches.Outcome(name)
 
 
-def test_a_pair_that_kills_its_process_costs_itself_only(folders, monkeypatch) -> None:
+def test_a_pair_that_kills_its_process_costs_itself_only(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     guides, sources, out = folders
     batch = batches.match_pairs(guides, sources, out)
     monkeypatch.setattr(batches, "attempt", die)
@@ -161,12 +165,12 @@ def test_a_pair_that_kills_its_process_costs_itself_only(folders, monkeypatch) -
     assert outcomes["attic"] == outcomes["kitchen"] == ""
 
 
-def test_whatever_befalls_one_pair_the_others_are_done(folders, monkeypatch) -> None:
+def test_whatever_befalls_one_pair_the_others_are_done(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     guides, sources, out = folders
     out.mkdir()
     plain = batches.upsample_pair
 
-    def unlucky(files, options, note):
+    def unlucky(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
         if files.source.stem == "attic":
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
         if files.source.stem == "cellar":

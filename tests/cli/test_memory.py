@@ -30,18 +30,18 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="anoth
 def faults(**settings: str) -> tuple[int, int]:
     """Of the first and of the second time that 64 MB are filled."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_TUNABLES"))}
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", _FAULTS], env={**plain, **settings}, capture_output=True, text=True, check=True
     )
-    first, second = map(int, told.stdout.split())
+    first, second = map(int, done.stdout.split())
     return first, second
 
 
-def test_the_second_time_costs_no_page():
+def test_the_second_time_costs_no_page() -> None:
     first, second = faults()
     assert second < first / 5
 
 
-def test_what_the_user_says_of_it_counts():
+def test_what_the_user_says_of_it_counts() -> None:
     first, second = faults(MALLOC_MMAP_THRESHOLD_="1048576")
     assert second > first / 2
