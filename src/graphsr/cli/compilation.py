@@ -1,4 +1,4 @@
-"""Kernels are compiled when they are first used and cached on disk: that takes a minute, which the user is told of."""
+"""The compilation of kernels, which takes a minute when they are first used; they are cached on disk."""
 
 from __future__ import annotations
 

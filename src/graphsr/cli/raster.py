@@ -59,7 +59,7 @@ Tile = Annotated[
 Halo = Annotated[
     int | None,
     typer.Option(
-        "--halo", metavar="PIXELS", min=0, help="Read so much around a tile.", show_default="by model and factor"
+        "--halo", metavar="PIXELS", min=0, help="How much is read around a tile.", show_default="by model and factor"
     ),
 ]
 Workers = Annotated[
@@ -72,7 +72,7 @@ Scheduler = Annotated[
     str | None,
     typer.Option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.", show_default=False),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.")]
 
 
 def raster(
@@ -132,7 +132,7 @@ def raster(
             )
     except KeyboardInterrupt:
         if TileStore.beside(output).folder.exists():
-            note("finished tiles are kept; the same command with --resume goes on from there")
+            note("finished tiles are kept; the same command with --resume continues from there")
         raise
     _print_report(report, output)
 

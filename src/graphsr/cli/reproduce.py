@@ -53,7 +53,7 @@ def reproduce(
     figure-errors   error maps side by side, and crops where methods differ most
     comparison      errors, times and memory of all methods on your pairs
 
-    Tables are written as Markdown, CSV and LaTeX. Stopped, the same command goes on where it was. What has no data or
+    Tables are written as Markdown, CSV and LaTeX. After an interruption the same command continues. What has no data or
     no weights is skipped, and named.
 
     \b
@@ -75,7 +75,7 @@ def reproduce(
             )  # fmt: skip
             report = run(experiment, options)
     except KeyboardInterrupt:
-        note("what was measured is kept; the same command goes on from there")
+        note("what was measured is cached; the same command continues from there")
         raise
     for one in report.parts():
         for part in one.tables:

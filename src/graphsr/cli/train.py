@@ -31,7 +31,7 @@ def train(
     ] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes that prepare samples, for each device.")] = 1,
 ) -> None:
-    """Train a model. Run the same command again to go on where an earlier run was stopped.
+    """Train a model. Run the same command again to continue a run that was stopped.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
         # Imported here, as numba takes seconds that `graphsr --help` should not.
         from graphsr.cli.compilation import announced_compilation
 
-        if verbose or quiet:  # otherwise as the program was told before the command
+        if verbose or quiet:  # else those given before the command hold
             set_verbosity(verbose=verbose, quiet=quiet)
         began = time.perf_counter()
         with announced_compilation():
