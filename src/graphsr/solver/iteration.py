@@ -25,6 +25,7 @@ class System(Protocol):
     """N linear systems with one matrix layout: x and the vectors of the iteration are held by the backend."""
 
     count: int  # N
+    pixels: int  # of x
     exact: bool  # the data is a constraint
     delicate: bool  # the residual that the iteration carries along would drift from the true one
     precision: np.finfo[np.floating[Any]]
@@ -36,10 +37,10 @@ class System(Protocol):
         """Compute the residual of x in double precision, and the change of x from zero."""
 
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Precondition the residual, z = M^-1 r; return r . z and z . A z, each (N,)."""
+        """Precondition the residual, z = M^-1 r; return r . z and z . A z, each in S parts (N, S)."""
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """Step along p = z + beta p by alpha; return the RMS of p, (N,)."""
+        """Step along p = z + beta p by alpha; return p . p in parts (N, S)."""
 
     def accept(self) -> None:
         """Add the change to x."""
@@ -96,12 +97,13 @@ def _conjugate_gradients(
 ) -> stopping.Progress:
     progress = stopping.begin(system.count, most)
     progress.slowest[:] = slowest
+    rounding = float(system.precision.eps)
     for n in range(most):
         gammas, deltas = system.product(progress.active)
         if not stopping.set_coefficients(progress, n, gammas, deltas):
             break
-        lengths = system.advance(progress.alpha, progress.beta, progress.active)
-        stopping.update_errors(progress, n, lengths, tolerance, relative, float(system.precision.eps))
+        squares = system.advance(progress.alpha, progress.beta, progress.active)
+        stopping.update_errors(progress, n, squares, system.pixels, tolerance, relative, rounding)
         if not progress.active.any():
             break
     return progress

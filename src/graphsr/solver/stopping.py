@@ -59,11 +59,11 @@ def begin(systems: int, most: int) -> Progress:
 
 @njit(cache=True, nogil=True)
 def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Set alpha and beta of iteration n from gammas = r . z and deltas = z . A z (N,); return whether any is active."""
-    for k in range(gammas.size):
+    """Set alpha and beta of iteration n from the parts (N, S) of r . z and z . A z; return whether any is active."""
+    for k in range(gammas.shape[0]):
         if not progress.active[k]:
             continue
-        gamma, delta = gammas[k], deltas[k]
+        gamma, delta = gammas[k].sum(), deltas[k].sum()
         if not (gamma > 0 and delta > 0):
             # Nothing is left to do, or nothing that rounding can tell: the last estimate stands.
             progress.active[k] = False
@@ -82,17 +82,17 @@ def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def update_errors(progress, n, lengths, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
-    """Estimate the errors after iteration n, whose directions have the RMS `lengths`, and end what is good enough.
+def update_errors(progress, n, squares, pixels, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
+    """Estimate the errors after iteration n from the parts (N, S) of p . p, and end what is good enough.
 
     tolerance (N,) is an RMS error, or with `relative` a part of the distance travelled; below `rounding` of that
     distance a step does nothing any more.
     """
-    for k in range(lengths.size):
+    for k in range(squares.shape[0]):
         if not progress.active[k]:
             continue
         previous = progress.length[k]
-        length = progress.alpha[k] * lengths[k]
+        length = progress.alpha[k] * np.sqrt(squares[k].sum() / pixels)
         progress.length[k] = length
         progress.travelled[k] = np.hypot(progress.travelled[k], length)
         progress.iterations[k] = n + 1

@@ -85,7 +85,8 @@ class _NumbaSystem:
     def __init__(self, image: _Image, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
         self.lattice, self.cells = image.lattice, image.cells
         self.source, self.rhs, self.x = source, rhs, x
-        self.count, self.exact, self.precision = x.shape[0], image.exact, np.finfo(x.dtype)
+        self.count, self.pixels = x.shape[0], x.shape[1] * x.shape[2]
+        self.exact, self.precision = image.exact, np.finfo(x.dtype)
         diagonal = np.abs(self.lattice.inverse)
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         known, compliance = self.lattice.gain > 0, self.lattice.compliance
@@ -125,11 +126,9 @@ class _NumbaSystem:
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         widened, early = self.multipliers[0]
         sweeps.product_all(
-            self.lattice, self.cells, widened, early, self.r, self.w, active, self.gammas, self.deltas
-        )  # fmt: skip
-        # m . C^-1 m is a part of both, which added up from pixels would be lost in rounding.
-        compliance = self.compliances.sum(1)
-        return self.gammas.sum(1) + compliance, self.deltas.sum(1) + compliance
+            self.lattice, self.cells, widened, early, self.r, self.w, self.compliances, active, self.gammas, self.deltas
+        )
+        return self.gammas, self.deltas
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
         now, after = self.multipliers
@@ -138,7 +137,7 @@ class _NumbaSystem:
             self.lattice, self.cells, alpha, beta, active, now, vectors, self.m, after, self.squares, self.compliances
         )
         self.multipliers = [after, now]
-        return np.asarray(np.sqrt(self.squares.sum(1) / (self.x.shape[1] * self.x.shape[2])))
+        return self.squares
 
     def accept(self) -> None:
         self.x += self.change

@@ -162,13 +162,14 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def product_all(lattice, cells, widened, early, r, w, active, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Run `product` on every strip of the active channels; gammas and deltas (K, S) are filled in."""
+def product_all(lattice, cells, widened, early, r, w, compliances, active, gammas, deltas):  # type: ignore[no-untyped-def]
+    """Run `product` on every strip of the active channels; gammas = r . z and deltas = z . A z (K, S) are filled in."""
     for strip in prange(cells.strips.size - 1):
         s = np.int64(strip)
         for k in range(r.shape[0]):
             if active[k]:
-                gammas[k, s], deltas[k, s] = product(s, lattice, cells, widened[k], early[k], r[k], w[k])
+                gamma, delta = product(s, lattice, cells, widened[k], early[k], r[k], w[k])
+                gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
 
 
 @njit(cache=True, nogil=True, parallel=True)

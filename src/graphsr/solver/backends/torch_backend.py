@@ -50,7 +50,8 @@ class _TorchSystem:
         self.problem, self.relaxation, self.source = problem, relaxation, source
         self.x = x
         self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
-        self.count, self.exact, self.precision = x.shape[0] * x.shape[1], problem.exact, _PRECISION[x.dtype]
+        self.count, self.pixels = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
+        self.exact, self.precision = problem.exact, _PRECISION[x.dtype]
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         self.known = (problem.confidence > 0).to(x.dtype)
@@ -81,13 +82,13 @@ class _TorchSystem:
         step, turn = (self._each(np.where(active, coefficient, 0.0)) for coefficient in (alpha, beta))
         self.p, self.q = self.z + turn * self.p, self.w + turn * self.q
         self.change, self.r = self.change + step * self.p, self.r - step * self.q
-        return _rms(self.p)
+        return _on_host(_dot(self.p, self.p))
 
     def accept(self) -> None:
         self.x = self.x + self.change
 
     def rms(self) -> np.ndarray:
-        return _rms(self.x)
+        return np.asarray(np.sqrt(_on_host(_dot(self.x, self.x))[:, 0] / self.pixels))
 
     def _each(self, coefficients: np.ndarray) -> torch.Tensor:
         """Return (B * K,) coefficients as (B, K, 1, 1) on the device."""
@@ -96,12 +97,8 @@ class _TorchSystem:
 
 
 def _on_host(values: torch.Tensor) -> np.ndarray:
-    return values.reshape(-1).cpu().numpy()
-
-
-def _rms(values: torch.Tensor) -> np.ndarray:
-    """Return the RMS of each image and channel of (B, K, H, W), (B * K,)."""
-    return np.sqrt(_on_host(_dot(values, values)) / (values.shape[-2] * values.shape[-1]))
+    """Return (B, K) as (B * K, 1): sums in one part."""
+    return values.reshape(-1, 1).cpu().numpy()
 
 
 def laplacian(edges: Edges, values: torch.Tensor) -> torch.Tensor:
