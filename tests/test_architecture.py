@@ -49,13 +49,11 @@ def _imports(node: ast.AST, module: str, late: bool) -> Iterator[tuple[str, bool
             yield from {(name if name in PATHS else node.module, late) for name in found}
     else:
         late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        children = node.orelse if _is_for_type_checkers(node) else ast.iter_child_nodes(node)
+        children = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            children = list(node.orelse)
         for child in children:
             yield from _imports(child, module, late)
-
-
-def _is_for_type_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 GRAPH = {module: {name for name, _ in imports(module)} - {module} for module in PATHS}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import graphsr
+from graphsr.models.registry import names
 
 NAMES = [
     "Architecture", "ConvergenceError", "Edges", "GraphSR", "GraphSRError", "InputError", "Model", "Problem", "Report",
@@ -24,7 +25,7 @@ def functions() -> dict[str, Callable[..., object]]:
     """Return the public functions of the package and of its public modules by name."""
     places = {"graphsr": graphsr, **{f"graphsr.{name}": getattr(graphsr, name) for name in MODULES}}
     found = {f"{place}.{name}": getattr(module, name) for place, module in places.items() for name in module.__all__}
-    found["graphsr.models"] = graphsr.models.registry.names  # what the call of the package does
+    found["graphsr.models"] = names  # what the call of the package does
     return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
 
@@ -47,7 +48,7 @@ def test_modules_work_after_the_import_of_the_package(name):
 
 def test_a_misspelt_name_is_an_error_that_helps():
     with pytest.raises(AttributeError, match="upsample"):
-        graphsr.upsampel  # noqa: B018
+        graphsr.upsampel  # type: ignore[attr-defined]  # noqa: B018
     assert not hasattr(graphsr, "__wrapped__")  # which inspect asks for
 
 

@@ -8,6 +8,7 @@ import pytest
 from safetensors.torch import save_file
 
 from graphsr.baselines import METHODS
+from graphsr.baselines.base import NetworkBaseline
 from graphsr.baselines.weights import save
 from graphsr.experiments.data_sets import find_data_sets
 from graphsr.experiments.options import Options
@@ -18,6 +19,12 @@ from graphsr.training.config import read_config
 
 FDSR = Participant("fdsr", "fdsr")
 MSG_NET = Participant("msg-net", "msg-net", factors=METHODS["msg-net"].factors)
+
+
+def _random_weights():
+    baseline = METHODS["fdsr"].build(None)
+    assert isinstance(baseline, NetworkBaseline)
+    return baseline.network.state_dict()
 
 
 class TestResults:
@@ -74,22 +81,25 @@ class TestTraining:
         assert of["fdsr"].optimisation.learning_rate == read_config("fdsr").optimisation.learning_rate
 
     def test_is_done_once(self, tmp_path, synthetic):
-        weights = TrainedWeights(self.options(tmp_path, budget=1))
-        weights.find(FDSR, synthetic, 8).load()
+        model = TrainedWeights(self.options(tmp_path, budget=1)).find(FDSR, synthetic, 8)
+        assert isinstance(model, AvailableModel)
+        model.load()
         (file,) = tmp_path.glob("trained/synthetic/fdsr-x8-*/weights.safetensors")
         written = file.stat().st_mtime_ns
-        weights.find(FDSR, synthetic, 8).load()
+        model.load()
         assert file.stat().st_mtime_ns == written
 
     def test_with_another_budget_is_another_training(self, tmp_path, synthetic):
-        keys = {TrainedWeights(self.options(tmp_path, budget=n)).find(FDSR, synthetic, 8).key for n in (1, 2)}
-        assert len(keys) == 2
+        one, other = (TrainedWeights(self.options(tmp_path, budget=n)).find(FDSR, synthetic, 8) for n in (1, 2))
+        assert isinstance(one, AvailableModel)
+        assert isinstance(other, AvailableModel)
+        assert one.key != other.key
 
 
 class TestWeights:
     @pytest.fixture
     def file(self, tmp_path):
-        save_file(METHODS["fdsr"].build(None).network.state_dict(), tmp_path / "mine.safetensors")
+        save_file(_random_weights(), tmp_path / "mine.safetensors")
         return tmp_path / "mine.safetensors"
 
     def find(self, out, *weights, factor=8, budget=0):
@@ -105,7 +115,7 @@ class TestWeights:
         found = self.find(tmp_path, f"fdsr:{file}", budget=5)
         assert isinstance(found, AvailableModel)
         assert found.weights == "file mine.safetensors"
-        assert found.load().network is not None
+        assert isinstance(found.load(), NetworkBaseline)
 
     def test_say_what_they_were_trained_on(self, reproduce, tmp_path, file):
         save(METHODS["fdsr"].build(None), "fdsr", tmp_path / "told.safetensors", about={"samples": "80", "data": "hci"})
@@ -153,7 +163,7 @@ class TestWeights:
 
     def test_of_other_content_are_other_weights(self, tmp_path, file):
         before = self.find(tmp_path, f"fdsr:{file}").key
-        save_file(METHODS["fdsr"].build(None).network.state_dict(), file)
+        save_file(_random_weights(), file)
         assert self.find(tmp_path, f"fdsr:{file}").key != before
 
 

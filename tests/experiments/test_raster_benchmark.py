@@ -14,7 +14,7 @@ def test_a_border_has_no_effect_beyond_the_halo(graph):
 
 
 def test_a_run_is_compared_with_its_tiles_alone(tmp_path):
-    said = []
+    said: list[str] = []
     row = measure_run(tmp_path, 768, (), said.append)  # a cut that the halo of 206 does not bridge
     assert row.tiles == 1
     assert min(row.alone_seconds, row.seconds) > 0
