@@ -77,5 +77,5 @@ def averages(target: np.ndarray, grid: Grid) -> np.ndarray:
 
     from graphsr.raster.grid import Box
 
-    sampling = grid.sampling(Box(0, 0, *grid.size), grid.cells)
+    sampling = grid.sampling(Box(0, 0, *grid.size), grid.source_extent)
     return sampling(torch.from_numpy(target.astype(np.float64))).numpy()

@@ -103,7 +103,7 @@ def test_a_scheduler_that_is_lost_keeps_what_is_finished(expected, tmp_path, cap
 
             capfd.readouterr()
             with pytest.raises(
-                InputError, match=rf"{address}: the scheduler was lost; .*out.tif.parts: go on by --res"
+                InputError, match=rf"{address}: the scheduler was lost; .*out.tif.tiles: continue with --res"
             ):
                 upsample_files(guide, source, out, model="colour", tile=TILE, scheduler=address, progress=lose)
             assert "Traceback" not in capfd.readouterr().err
@@ -122,7 +122,7 @@ def started(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def test_a_mistake_on_a_worker_is_told_as_such(expected, cluster, tmp_path):
+def test_a_mistake_on_a_worker_is_reported_as_such(expected, cluster, tmp_path):
     guide, source, _ = expected
     broken = tmp_path / "guide.tif"
     broken.write_bytes(guide.read_bytes()[: guide.stat().st_size * 2 // 3])
@@ -133,13 +133,13 @@ def test_a_mistake_on_a_worker_is_told_as_such(expected, cluster, tmp_path):
 
 def test_a_scheduler_that_is_not_there_is_named(expected, tmp_path, monkeypatch):
     guide, source, _ = expected
-    monkeypatch.setattr("graphsr.raster.run.PATIENCE", "1s")
+    monkeypatch.setattr("graphsr.raster.executor.TIMEOUT", "1s")
     with pytest.raises(InputError, match=r"--scheduler tcp://127.0.0.1:1: no Dask scheduler answers"):
         upsample_files(guide, source, tmp_path / "out.tif", model="colour", scheduler="tcp://127.0.0.1:1")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_scheduler_without_workers_is_told(expected, tmp_path, caplog):
+def test_a_scheduler_without_workers_is_reported(expected, tmp_path, caplog):
     guide, source, content = expected
     out = tmp_path / "out.tif"
     with LocalCluster(n_workers=0, threads_per_worker=1, processes=True, dashboard_address=":0") as empty:
@@ -152,9 +152,9 @@ def test_a_scheduler_without_workers_is_told(expected, tmp_path, caplog):
 
 def test_lazy_arrays_run_there_too(cluster):
     import numpy as np
-    from made_rasters import picture, relief
 
     import graphsr
+    from tests.raster.made_rasters import picture, relief
 
     lazy = graphsr.raster.upsample(picture((96, 96)), relief((12, 12)), model="colour", tile=48)
     with Client(cluster):

@@ -1,4 +1,4 @@
-"""Where source pixels lie under guide pixels, by two geotransforms."""
+"""Positions of source pixels under guide pixels, by two geotransforms."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ steps = st.one_of(st.integers(1, 9).map(float), st.floats(1.0, 9.0))
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(step=steps, origin=st.floats(-20.0, 20.0), begin=st.integers(0, 40), length=st.integers(2, 40))
-def test_the_cells_of_any_window_cover_its_pixels_and_show_at_least_a_pixel(step, origin, begin, length):
+def test_the_source_pixels_of_any_window_cover_it_and_show_at_least_a_pixel(step, origin, begin, length):
     grid = Grid((100, 100), (60, 60), (origin, origin), (step, step))
     box = Box(begin, begin, begin + length, begin + length)
-    cells = grid.cells_in(box)
-    sampling = grid.sampling(box, cells)  # refuses what does not cover
-    assert sampling.source_size == cells.size
-    shares = grid.visible(box, cells)
+    source_box = grid.source_box(box)
+    sampling = grid.sampling(box, source_box)  # refuses what does not cover
+    assert sampling.source_size == source_box.size
+    shares = grid.visible_shares(box, source_box)
     assert shares.min() * step * step > 0
-    if step >= 2 and min(cells.size) > 1:
-        # The kernels need a pixel that a cell has to itself.
+    if step >= 2 and min(source_box.size) > 1:
+        # The kernels need a pixel that a source pixel has to itself.
         assert not sampling.couples_cells
 
 
@@ -34,9 +34,9 @@ def test_what_is_rounding_in_two_geotransforms_is_no_shift():
     assert grid.origin == (0.0, -1.0)
 
 
-def test_a_pixel_belongs_to_the_cell_under_its_centre():
+def test_a_pixel_belongs_to_the_source_pixel_under_its_centre():
     grid = Grid((10, 10), (5, 5), (-0.6, 0.0), (2.5, 2.0))
-    rows, columns = grid.homes(Box(0, 0, 5, 5))
+    rows, columns = grid.source_indices(Box(0, 0, 5, 5))
     assert rows.tolist() == [0, 0, 1, 1, 2]
     assert columns.tolist() == [0, 0, 1, 1, 2]
 

@@ -24,7 +24,7 @@ COLOUR = ("--model", "colour")
 def result_of(command, guide, source, out: Path, *more: object) -> rasterio.DatasetReader:
     code, _, err = command(guide, source, "-o", out, *COLOUR, *more)
     assert code == 0, err
-    assert not out.with_name(out.name + ".parts").exists()
+    assert not out.with_name(out.name + ".tiles").exists()
     return rasterio.open(out)
 
 
@@ -126,9 +126,9 @@ class TestWhereTheSourceLies:
     def test_by_the_two_geotransforms(self, command, tmp_path, metres, shift):
         """The source is a plane in map coordinates, so the target must be that plane, wherever the corners are."""
         guide = write(tmp_path / "guide.tif", picture((130, 150)).astype(np.uint8), from_origin(5e5, 4e6, 10, 10))
-        cells = int(1700 / metres) + 2
+        count = int(1700 / metres) + 2
         place = from_origin(5e5 + shift[1], 4e6 - shift[0], metres, metres)
-        plane = height_at(place, (cells, cells))
+        plane = height_at(place, (count, count))
         source = write(tmp_path / "source.tif", plane[None].astype(np.float32), place)
         with result_of(command, guide, source, tmp_path / "out.tif") as out:
             target = out.read(1, masked=True).filled(np.nan)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import rasterio
 
+import graphsr
 from graphsr import Architecture, GraphSR, InputError
-from graphsr.models import files as model_files
-from graphsr.raster import run, upsample_files
+from graphsr.raster import executor, upsample_files
 from tests.raster.made_rasters import pair_of_files
 
 TILE = 48
@@ -55,7 +55,7 @@ def pixels(path: Path) -> np.ndarray:
 
 def test_an_unfinished_run_leaves_no_output_but_its_tiles(stopped):
     assert not stopped.exists()
-    tiles = list(stopped.with_name("out.tif.parts").glob("tile_*.tif"))
+    tiles = list(stopped.with_name("out.tif.tiles").glob("tile_*.tif"))
     assert 3 <= len(tiles) <= 5
     with rasterio.open(tiles[0]) as tile:
         assert tile.read().size
@@ -64,7 +64,7 @@ def test_an_unfinished_run_leaves_no_output_but_its_tiles(stopped):
 def test_resumed_it_does_the_rest_and_gives_the_same_file(stopped, pair, tmp_path):
     whole = tmp_path / "whole.tif"
     upsample_files(*pair, whole, model="colour", tile=TILE)
-    finished = {path: path.stat().st_mtime_ns for path in stopped.with_name("out.tif.parts").glob("tile_*.tif")}
+    finished = {path: path.stat().st_mtime_ns for path in stopped.with_name("out.tif.tiles").glob("tile_*.tif")}
     kept = {}
 
     def progress(done: int, total: int) -> None:
@@ -74,12 +74,12 @@ def test_resumed_it_does_the_rest_and_gives_the_same_file(stopped, pair, tmp_pat
     assert kept == finished
     assert report.tiles_done == TILES - len(finished)
     assert stopped.read_bytes() == whole.read_bytes()
-    assert not stopped.with_name("out.tif.parts").exists()
+    assert not stopped.with_name("out.tif.tiles").exists()
 
 
 def test_without_resume_finished_tiles_are_not_thrown_away(stopped, pair):
     with pytest.raises(
-        InputError, match=r"out.tif.parts: holds the tiles of a run that did not finish; go on .* --resume"
+        InputError, match=r"out.tif.tiles: holds the tiles of a run that did not finish; continue it with --resume"
     ):
         upsample_files(*pair, stopped, model="colour", tile=TILE)
 
@@ -99,25 +99,25 @@ def test_resume_without_anything_to_resume_begins(pair, tmp_path):
     ],
 )
 def test_a_run_with_other_settings_is_not_continued(stopped, pair, change, says):
-    with pytest.raises(InputError, match=f"was begun with another .*{says}"):
+    with pytest.raises(InputError, match=f"was started with another .*{says}"):
         upsample_files(*pair, stopped, **{"model": "colour", "tile": TILE, **change}, resume=True)
 
 
 def test_a_run_whose_files_have_changed_is_not_continued(stopped, pair):
     os.utime(pair[1])
-    with pytest.raises(InputError, match="was begun with another guide or source"):
+    with pytest.raises(InputError, match="was started with another guide or source"):
         upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True)
 
 
 def test_a_run_whose_model_has_changed_is_not_continued(pair, tmp_path):
     model, out = tmp_path / "model.safetensors", tmp_path / "out.tif"
     small = GraphSR(Architecture(extractor="unet-lite0", decoder_channels=(8, 8, 8, 8, 8)))
-    model_files.save(small, model)
+    graphsr.save(small, model)
     with pytest.raises(Stopped):
         upsample_files(*pair, out, model=model, tile=TILE, progress=stop_after(2))
     small.log_mu.data += 0.1
-    model_files.save(small, model)
-    with pytest.raises(InputError, match="was begun with another model"):
+    graphsr.save(small, model)
+    with pytest.raises(InputError, match="was started with another model"):
         upsample_files(*pair, out, model=model, tile=TILE, resume=True)
 
 
@@ -125,11 +125,11 @@ def test_workers_with_other_weights_refuse(pair, tmp_path):
     out = tmp_path / "out.tif"
     with pytest.raises(Stopped):
         upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
-    elsewhere = shutil.copytree(tmp_path / "out.tif.parts", tmp_path / "elsewhere")
+    elsewhere = shutil.copytree(tmp_path / "out.tif.tiles", tmp_path / "elsewhere")
     plan = elsewhere / "plan.json"
     plan.write_text(re.sub('"weights": "[^"]*"', '"weights": "of another version"', plan.read_text()))
     with pytest.raises(InputError, match="model colour: has other weights here"):
-        run.do_tile(str(elsewhere), 0)
+        executor.run_tile(str(elsewhere), 0)
 
 
 def test_an_output_that_is_a_link_is_made_where_the_link_leads(pair, tmp_path):
@@ -139,7 +139,7 @@ def test_an_output_that_is_a_link_is_made_where_the_link_leads(pair, tmp_path):
     out.symlink_to(other / "real.tif")
     with pytest.raises(Stopped):
         upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
-    assert (other / "real.tif.parts").is_dir()
+    assert (other / "real.tif.tiles").is_dir()
     upsample_files(*pair, out, model="colour", tile=TILE, resume=True)
     assert out.is_symlink()
     assert np.isfinite(pixels(other / "real.tif")).all()
@@ -187,12 +187,12 @@ class TestFullDisk:
             upsample_files(guide, source, out, model="colour", tile=64, progress=stop_after(15))
         free = shutil.disk_usage(disk).free
         (disk / "ballast").write_bytes(b"x" * max(free - 40_000, 0))
-        with pytest.raises(InputError, match="make room and go on by --resume"):
+        with pytest.raises(InputError, match="make room and continue with --resume"):
             upsample_files(guide, source, out, model="colour", tile=64, resume=True)
         assert not out.exists()
         (disk / "ballast").unlink()
         # Now there is room for the tiles, and for the whole once the tiles have been made.
         moved = tmp_path / "out.tif"
-        shutil.move(disk / "out.tif.parts", tmp_path / "out.tif.parts")
+        shutil.move(disk / "out.tif.tiles", tmp_path / "out.tif.tiles")
         assert upsample_files(guide, source, moved, model="colour", tile=64, resume=True).tiles_done == 0
         assert np.isfinite(pixels(moved)).all()

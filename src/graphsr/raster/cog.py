@@ -1,10 +1,9 @@
-"""From finished tiles to one Cloud-Optimised GeoTIFF that says of itself what the source said."""
+"""Write one Cloud-Optimised GeoTIFF from finished tiles, with the names and tags of the source."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
@@ -12,10 +11,12 @@ import numpy as np
 from graphsr.errors import InputError
 from graphsr.files.atomic import whole_file
 from graphsr.raster.files import CACHE_MB, dataset, require_rasterio, swallow_errors
-from graphsr.raster.parts import Parts, Plan, tile_files
+from graphsr.raster.grid import Box
+from graphsr.raster.plan import Plan
+from graphsr.raster.store import TileStore
 
 _BLOCK = 512
-# What GDAL wrote about the values of the source is not true of the target's.
+# Tags that GDAL wrote about the values or the file of the source, which are not those of the target.
 _STALE = ("STATISTICS_", "AREA_OR_POINT", "LAYOUT", "OVR_RESAMPLING")
 _NAMES = {
     "uint8": "Byte", "int8": "Int8", "uint16": "UInt16", "int16": "Int16", "uint32": "UInt32", "int32": "Int32",
@@ -23,13 +24,19 @@ _NAMES = {
 }  # fmt: skip
 
 
-def assemble(plan: Plan, parts: Parts, output: Path) -> None:
-    """Write `output` from the tiles, whole or not at all."""
+def assemble(plan: Plan, store: TileStore, output: Path) -> None:
+    """Write the output from the tiles, whole or not at all.
+
+    Args:
+        plan: Of the run.
+        store: Where all its tiles are.
+        output: The file to write.
+    """
     rasterio = require_rasterio()
-    mosaic = parts.folder / "mosaic.vrt"
+    mosaic = store.folder / "mosaic.vrt"
     with whole_file(mosaic) as path:
-        path.write_bytes(tostring(_mosaic(plan, parts)))
-    whole = parts.folder / "whole.tif"
+        path.write_bytes(tostring(_mosaic(plan, store)))
+    whole = store.folder / "whole.tif"
     try:
         # Threads compress, but do not read the mosaic, where they wait for each other: 9 s, not 16, for 67 megapixels.
         with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_NUM_THREADS="1"):
@@ -52,16 +59,16 @@ def assemble(plan: Plan, parts: Parts, output: Path) -> None:
         swallow_errors(plan.pair.guide_path)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         raise InputError(
-            f"{output}: cannot be written ({reason}); the tiles are kept in {parts.folder}: make room and go on by "
+            f"{output}: cannot be written ({reason}); the tiles stay in {store.folder}: make room and continue with "
             "--resume"
         ) from error
     finally:
-        for left in parts.folder.glob("whole.tif*"):
-            left.unlink(missing_ok=True)
+        for path in store.folder.glob("whole.tif*"):
+            path.unlink(missing_ok=True)
 
 
 def _check_complete(path: Path) -> None:
-    """That every block the file speaks of is in it: GDAL does not always say so when a disk is full."""
+    """Check that every block of the file is in it: GDAL does not always report a full disk."""
     import tifffile
 
     length = path.stat().st_size
@@ -80,8 +87,8 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def _mosaic(plan: Plan, parts: Parts) -> Element:
-    """A virtual raster over all tiles, on the grid of the guide, with what the source says of itself."""
+def _mosaic(plan: Plan, store: TileStore) -> Element:
+    """Return a virtual raster over all tiles, on the grid of the guide, with the names and tags of the source."""
     fine, coarse = dataset(plan.pair.guide_path), dataset(plan.pair.source_path)
     height, width = plan.pair.size
     root = Element("VRTDataset", rasterXSize=str(width), rasterYSize=str(height))
@@ -90,8 +97,8 @@ def _mosaic(plan: Plan, parts: Parts) -> Element:
         SubElement(root, "SRS").text = crs.to_wkt()
     SubElement(root, "GeoTransform").text = ", ".join(repr(float(n)) for n in fine.transform.to_gdal())
     _add_tags(root, coarse.tags())
-    for place, number in enumerate(plan.pair.source_bands, 1):
-        band = SubElement(root, "VRTRasterBand", dataType=_NAMES[plan.dtype], band=str(place))
+    for index, number in enumerate(plan.pair.source_bands, 1):
+        band = SubElement(root, "VRTRasterBand", dataType=_NAMES[plan.dtype], band=str(index))
         if plan.nodata is not None:
             SubElement(band, "NoDataValue").text = repr(plan.nodata)
         SubElement(band, "ColorInterp").text = coarse.colorinterp[number - 1].name.capitalize()
@@ -104,23 +111,23 @@ def _mosaic(plan: Plan, parts: Parts) -> Element:
             if value:
                 SubElement(band, tag).text = value
         _add_tags(band, coarse.tags(number))
-        for tile, name in tile_files(plan, parts):
-            _add_tile(band, place, tile.core, name)
+        for tile in plan.tiles:
+            _add_tile(band, index, tile.core, store.tile_path(tile.number).name)
     return root
 
 
 def _add_tags(element: Element, tags: dict[str, str]) -> None:
-    kept = {key: value for key, value in tags.items() if not key.startswith(_STALE)}
-    if kept:
+    valid = {key: value for key, value in tags.items() if not key.startswith(_STALE)}
+    if valid:
         metadata = SubElement(element, "Metadata")
-        for key, value in kept.items():
+        for key, value in valid.items():
             SubElement(metadata, "MDI", key=key).text = value
 
 
-def _add_tile(band: Element, place: int, core: Any, name: str) -> None:
+def _add_tile(band: Element, index: int, core: Box, name: str) -> None:
     height, width = (str(n) for n in core.size)
     source = SubElement(band, "SimpleSource")
     SubElement(source, "SourceFilename", relativeToVRT="1").text = name
-    SubElement(source, "SourceBand").text = str(place)
+    SubElement(source, "SourceBand").text = str(index)
     SubElement(source, "SrcRect", xOff="0", yOff="0", xSize=width, ySize=height)
     SubElement(source, "DstRect", xOff=str(core.left), yOff=str(core.top), xSize=width, ySize=height)

@@ -1,4 +1,4 @@
-"""A guide and a source raster on disk: where they lie, and reading windows of them."""
+"""Guide and source rasters on disk: where they lie, and how windows of them are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from graphsr.errors import InputError, missing_extra
 from graphsr.raster.grid import Box, Grid
 
-# What GDAL may keep of the blocks it has read, in megabytes; its own default grows with the machine.
+# GDAL's cache of blocks, in megabytes; its own default grows with the machine.
 CACHE_MB = 128
 _LARGEST = float(np.finfo(np.float32).max) ** 0.5  # room for squares
 _SKEW = 1e-9
@@ -24,7 +24,19 @@ _SKEW = 1e-9
 
 @dataclass(frozen=True)
 class RasterPair:
-    """Two georeferenced files that fit together. Holds no open file, so that it can be sent to other processes."""
+    """Two georeferenced files that fit together. Holds no open file, so that it can be sent to other processes.
+
+    Attributes:
+        guide_path: The guide.
+        source_path: The source.
+        guide_bands: Which bands of the guide are read, counted from 1.
+        source_bands: Which bands of the source are read, counted from 1.
+        size: (H, W) of the guide.
+        source_size: (h, w) of the source.
+        origin: Where source pixel (0, 0) begins, in guide pixels down and right.
+        step: What a source pixel measures, in guide pixels down and right.
+        source_nodata: Source pixels of this value are missing, beside those that the file declares so.
+    """
 
     guide_path: str
     source_path: str
@@ -34,18 +46,19 @@ class RasterPair:
     source_size: tuple[int, int]
     origin: tuple[float, float]
     step: tuple[float, float]
-    source_nodata: float | None = None  # pixels of this value have none, beside those the file says so of
+    source_nodata: float | None = None
 
     @cached_property
     def grid(self) -> Grid:
+        """Return where the source pixels lie under the guide pixels."""
         return Grid.placed(self.size, self.source_size, self.origin, self.step)
 
     def guide(self, box: Box) -> np.ndarray:
-        """(C, h, w) float32, NaN where there is no value."""
+        """Read a box of the guide: (C, h, w) float32, NaN where there is no value."""
         return _read(self.guide_path, self.guide_bands, box)
 
     def source(self, box: Box) -> np.ndarray:
-        """(K, h, w) float32, NaN where there is no value, beyond the source and beyond what the guide covers."""
+        """Read a box of the source: (K, h, w) float32, NaN where it is missing, and beyond source and guide."""
         values = np.full((len(self.source_bands), *box.size), np.nan, np.float32)
         inside = box & self.grid.covered
         if not inside.empty:
@@ -62,7 +75,18 @@ def open_pair(
     source_bands: Sequence[int] | None = None,
     source_nodata: float | None = None,
 ) -> RasterPair:
-    """The pair, if the two fit together. Bands are counted from 1; default all that are not masks."""
+    """Open two files and check that they fit together.
+
+    Args:
+        guide: The raster with the detail.
+        source: The coarse raster.
+        guide_bands: Counted from 1; default all that are not masks.
+        source_bands: Counted from 1; default all that are not masks.
+        source_nodata: Source pixels of this value are missing, beside those that the file declares so.
+
+    Raises:
+        InputError: If a file cannot be read, or the two do not fit together.
+    """
     fine, coarse = dataset(os.fspath(guide)), dataset(os.fspath(source))
     for each in (fine, coarse):
         _check_placed(each)
@@ -94,7 +118,7 @@ def open_pair(
 
 
 def fingerprint(path: str) -> list[Any]:
-    """Size and time of change of a local file; nothing of a remote one."""
+    """Return size and time of change of a local file; nothing of a remote one."""
     try:
         state = os.stat(path)
     except OSError:
@@ -103,7 +127,7 @@ def fingerprint(path: str) -> list[Any]:
 
 
 class _OpenFiles(threading.local):
-    """Datasets of this thread: GDAL's may not be shared between threads."""
+    """The open datasets of a thread: GDAL's must not be shared between threads."""
 
     def __init__(self) -> None:
         self.by_path: dict[str, tuple[list[Any], Any]] = {}
@@ -113,11 +137,11 @@ _open_files = _OpenFiles()
 
 
 def dataset(path: str) -> Any:
-    """The raster in a file, opened once for each thread."""
+    """Open a file as a raster, once for each thread."""
     state = fingerprint(path)
-    held = _open_files.by_path.get(path)
-    if held is not None and held[0] == state:
-        return held[1]
+    opened_before = _open_files.by_path.get(path)
+    if opened_before is not None and opened_before[0] == state:
+        return opened_before[1]
     rasterio = require_rasterio()
     if "://" not in path and not path.startswith("/vsi") and not os.path.exists(path):
         raise InputError(f"{path}: no such file")
@@ -130,30 +154,31 @@ def dataset(path: str) -> Any:
         raise InputError(f"{path}: holds no raster band of its own; name one of its subdatasets")
     if any(kind.startswith("complex") for kind in opened.dtypes):
         raise InputError(f"{path}: holds complex numbers; integers or real numbers are needed")
-    if held is not None:
-        held[1].close()
+    if opened_before is not None:
+        opened_before[1].close()
     _open_files.by_path[path] = state, opened
     return opened
 
 
 def _forget(path: str) -> None:
-    """After a failed read, whose error GDAL keeps and would hand to whatever asks next."""
+    """Close a file after a failed read, whose error GDAL stores and would raise at the next call."""
     _, opened = _open_files.by_path.pop(path)
     with suppress(Exception):
-        opened.colorinterp  # noqa: B018 (asks)
+        opened.colorinterp  # noqa: B018 (a call)
     opened.close()
 
 
 def swallow_errors(path: str) -> None:
-    """After a failed write, the same: errors that GDAL still keeps are asked for until there are none."""
+    """Clear the errors that GDAL still stores after a failed write, by calls until one succeeds."""
     opened = dataset(path)
     for _ in range(8):
         with suppress(Exception):
-            opened.colorinterp  # noqa: B018 (asks)
+            opened.colorinterp  # noqa: B018 (a call)
             return
 
 
 def require_rasterio() -> Any:
+    """Import rasterio; raise InputError with the command that installs it if it is missing."""
     try:
         import rasterio
         import rasterio.errors
@@ -165,13 +190,13 @@ def require_rasterio() -> Any:
 
 
 def window_of(box: Box) -> Any:
-    """A box as rasterio has it."""
+    """Return a box as a window of rasterio."""
     height, width = box.size
     return require_rasterio().windows.Window(box.left, box.top, width, height)
 
 
 def has_mask(path: str, bands: Sequence[int]) -> bool:
-    """Whether a file says of itself that pixels may have no value: by nodata, a mask or an alpha band."""
+    """Return whether a file declares that pixels may have no value: by nodata, a mask or an alpha band."""
     flags = dataset(path).mask_flag_enums
     return any("all_valid" not in {flag.name for flag in flags[band - 1]} for band in bands)
 
@@ -203,15 +228,17 @@ def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None
 
 
 def _values(opened: Any, bands: Sequence[int], box: Box, masked: bool) -> np.ndarray:
-    """(K, h, w) in one type."""
+    """Read bands (K, h, w) in one type."""
     window, kind = window_of(box), common_type(opened, bands)
     if all(opened.dtypes[band - 1] == kind for band in bands):
-        return opened.read(list(bands), window=window, masked=masked)
-    return np.ma.stack([opened.read(band, window=window, masked=masked).astype(kind) for band in bands])
+        values: np.ndarray = opened.read(list(bands), window=window, masked=masked)
+        return values
+    stacked: np.ndarray = np.ma.stack([opened.read(n, window=window, masked=masked).astype(kind) for n in bands])
+    return stacked
 
 
 def common_type(opened: Any, bands: Sequence[int]) -> np.dtype[Any]:
-    """Of bands that may each have their own."""
+    """Return the type that holds all of several bands."""
     return np.dtype(np.result_type(*(opened.dtypes[band - 1] for band in bands)))
 
 

@@ -1,4 +1,4 @@
-"""Where the pixels of a source lie under the pixels of a guide."""
+"""Positions of source pixels under guide pixels."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Box:
 
     @property
     def size(self) -> tuple[int, int]:
+        """Return (rows, columns)."""
         return self.bottom - self.top, self.right - self.left
 
     @property
@@ -41,7 +42,7 @@ class Box:
         return self.bottom <= self.top or self.right <= self.left
 
     def clipped(self, size: tuple[int, int]) -> Box:
-        """What of it lies inside an image of `size`."""
+        """Return the part of it that lies inside an image of `size`."""
         return self & Box(0, 0, *size)
 
     def __and__(self, other: Box) -> Box:
@@ -53,12 +54,12 @@ class Box:
         )
 
     def slices(self, within: Box | None = None) -> tuple[slice, slice]:
-        """To cut it out of an array that holds the box `within`, or the whole image."""
+        """Return the slices that cut it out of an array that holds the box `within`, or the whole image."""
         top, left = (within.top, within.left) if within is not None else (0, 0)
         return slice(self.top - top, self.bottom - top), slice(self.left - left, self.right - left)
 
     def aligned(self, multiple: int, margin: int = 0) -> Box:
-        """Grown to multiples of `multiple`, and by `margin` more of them."""
+        """Return it grown to multiples of `multiple`, and by `margin` more of them."""
         return Box(
             (self.top // multiple - margin) * multiple,
             (self.left // multiple - margin) * multiple,
@@ -69,9 +70,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Grid:
-    """A guide of `size` (H, W) over a source of `source_size` (h, w), each axis for itself.
+    """A guide over a source: source pixel n covers [origin + n step, origin + (n + 1) step) in guide pixels.
 
-    Source pixel c covers [origin + c step, origin + (c + 1) step) in guide pixels.
+    Attributes:
+        size: (H, W) of the guide.
+        source_size: (h, w) of the source.
+        origin: Where source pixel (0, 0) begins, down and right.
+        step: What a source pixel measures, down and right.
     """
 
     size: tuple[int, int]
@@ -91,7 +96,7 @@ class Grid:
 
     @classmethod
     def edge_to_edge(cls, size: tuple[int, int], source_size: tuple[int, int]) -> Grid:
-        """Two images of the same view."""
+        """Return the grid of two images of the same view."""
         step = size[0] / source_size[0], size[1] / source_size[1]
         return cls(size, source_size, (0.0, 0.0), step)
 
@@ -103,7 +108,7 @@ class Grid:
         origin: tuple[float, float],
         step: tuple[float, float],
     ) -> Grid:
-        """With what is rounding in the two taken away."""
+        """Return the grid of a source at `origin`; differences of a thousandth of a pixel are taken for rounding."""
         steps = [_whole(step[n], _ROUNDING / source_size[n]) for n in range(2)]
         return cls(
             size,
@@ -113,22 +118,22 @@ class Grid:
         )
 
     @property
-    def cells(self) -> Box:
-        """All source pixels under the guide, also those that the source does not have."""
-        return self.cells_in(Box(0, 0, *self.size))
+    def source_extent(self) -> Box:
+        """Return the source pixels under the guide, also those that the source does not have."""
+        return self.source_box(Box(0, 0, *self.size))
 
     @property
     def covered(self) -> Box:
-        """The pixels of the source that lie under the guide."""
-        return self.cells.clipped(self.source_size)
+        """Return the pixels of the source that lie under the guide."""
+        return self.source_extent.clipped(self.source_size)
 
-    def cells_in(self, box: Box) -> Box:
-        """The source pixels under a box of the guide; one that shows less than a pixel at its border is left out."""
-        top, bottom = self._cells_along(0, *box.rows)
-        left, right = self._cells_along(1, *box.columns)
+    def source_box(self, box: Box) -> Box:
+        """Return the source pixels under a box of the guide, but for those that reach less than a pixel into it."""
+        top, bottom = self._source_pixels_along(0, *box.rows)
+        left, right = self._source_pixels_along(1, *box.columns)
         return Box(top, left, bottom, right)
 
-    def _cells_along(self, n: int, begin: int, end: int) -> tuple[int, int]:
+    def _source_pixels_along(self, n: int, begin: int, end: int) -> tuple[int, int]:
         origin, step = self.origin[n], self.step[n]
         first = math.floor(round((begin - origin) / step, _DIGITS))
         last = math.ceil(round((end - origin) / step, _DIGITS))
@@ -139,25 +144,25 @@ class Grid:
             last -= 1
         return first, last
 
-    def sampling(self, box: Box, cells: Box) -> Sampling:
-        """D between a box of the guide and the source pixels under it."""
-        begin = [(self.origin[0], cells.top, box.top), (self.origin[1], cells.left, box.left)]
+    def sampling(self, box: Box, source_box: Box) -> Sampling:
+        """Return D between a box of the guide and the source pixels under it."""
+        begin = [(self.origin[0], source_box.top, box.top), (self.origin[1], source_box.left, box.left)]
         origin = [round(o + first * s - start, _DIGITS) for (o, first, start), s in zip(begin, self.step, strict=True)]
-        return Sampling(box.size, cells.size, origin=(origin[0], origin[1]), step=self.step)
+        return Sampling(box.size, source_box.size, origin=(origin[0], origin[1]), step=self.step)
 
-    def visible(self, box: Box, cells: Box) -> np.ndarray:
-        """(h, w) the share of each source pixel that lies in the box."""
-        rows = self._visible_along(0, *box.rows, *cells.rows)
-        columns = self._visible_along(1, *box.columns, *cells.columns)
-        return rows[:, None] * columns[None, :]
+    def visible_shares(self, box: Box, source_box: Box) -> np.ndarray:
+        """Return the share of each source pixel that lies in a box of the guide, (h, w)."""
+        rows = self._visible_along(0, *box.rows, *source_box.rows)
+        columns = self._visible_along(1, *box.columns, *source_box.columns)
+        return np.outer(rows, columns)
 
     def _visible_along(self, n: int, begin: int, end: int, first: int, last: int) -> np.ndarray:
-        edges = self.origin[n] + np.arange(first, last + 1) * self.step[n]
-        seen = np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin)
-        return np.round(seen / self.step[n], _DIGITS)
+        borders = self.origin[n] + np.arange(first, last + 1) * self.step[n]
+        inside = np.minimum(borders[1:], end) - np.maximum(borders[:-1], begin)
+        return np.asarray(np.round(inside / self.step[n], _DIGITS))
 
-    def homes(self, box: Box) -> tuple[np.ndarray, np.ndarray]:
-        """The source row of each row of a box, and the source column of each column: where the pixel's centre lies."""
+    def source_indices(self, box: Box) -> tuple[np.ndarray, np.ndarray]:
+        """Return the source row under the centre of each row of a box, and the source column under each column."""
         rows, columns = (
             np.floor(np.round((np.arange(*ends) + 0.5 - self.origin[n]) / self.step[n], _DIGITS)).astype(np.int64)
             for n, ends in enumerate((box.rows, box.columns))

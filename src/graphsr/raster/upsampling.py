@@ -8,40 +8,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder
-from graphsr.models.base import Model, load, models
-from graphsr.raster import run
+from graphsr.models.base import Model
+from graphsr.models.registry import load
+from graphsr.raster import executor
 from graphsr.raster.cog import assemble
-from graphsr.raster.files import RasterPair, common_type, dataset, has_mask, open_pair
-from graphsr.raster.frame import Frame
-from graphsr.raster.parts import Parts, Plan
-from graphsr.raster.tile_solve import Settings, locality_of
-from graphsr.raster.tiles import default_side, halo
-
-_STORABLE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
+from graphsr.raster.files import RasterPair, has_mask, open_pair
+from graphsr.raster.plan import Plan, make_plan
+from graphsr.raster.statistics import Statistics
+from graphsr.raster.store import TileStore
+from graphsr.raster.tile import Settings
 
 
 @dataclass(frozen=True)
 class RasterReport:
-    """How a run went."""
+    """How a run went.
+
+    Attributes:
+        plan: What was run.
+        tiles_done: How many tiles were computed; the others had been finished before.
+        tile_seconds: From the first tile to the last.
+        seconds: All together.
+    """
 
     plan: Plan
-    tiles_done: int  # in this run; the others had been finished before
-    tile_seconds: float  # from the first tile to the last
+    tiles_done: int
+    tile_seconds: float
     seconds: float
 
     @property
     def unread_bands(self) -> int:
-        """How many of the guide's bands the model leaves aside."""
+        """Return how many of the guide's bands the model does not read."""
         count = len(self.plan.pair.guide_bands)
-        return count - load(self.plan.model).seen(torch.zeros(1, count, 1, 1)).shape[1]
+        return count - int(load(self.plan.model).select_channels(torch.zeros(1, count, 1, 1)).shape[1])
 
     @property
     def pixels_per_second(self) -> float:
+        """Return how many target pixels were computed in a second, on average."""
         done = [tile.core.size for tile in self.plan.tiles][: self.tiles_done]
         return sum(height * width for height, width in done) / max(self.tile_seconds, 1e-9)
 
@@ -58,21 +64,40 @@ def upsample_files(
     bands: Sequence[int] | None = None,
     guide_bands: Sequence[int] | None = None,
     tile: int | None = None,
-    around: int | None = None,
+    halo: int | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     resume: bool = False,
-    progress: run.Progress = lambda done, total: None,
+    progress: executor.Progress = lambda done, total: None,
 ) -> RasterReport:
     """Upsample a georeferenced source to the grid of a guide; the result is a Cloud-Optimised GeoTIFF.
 
-    bands, guide_bands  which bands to use, counted from 1; default all
-    fill                also give values where the source has holes; beyond the source there are none
-    nodata              the value of pixels without one, in the result and, beside what the file itself says, in the
-                        source; default that of the source, or NaN in floats
-    tile, around        side of a tile and width of what is read around it, in guide pixels; default by model and factor
-    workers, scheduler  run on a local Dask cluster of so many processes, or on the one at that address
-    resume              go on with a run that did not finish
+    Args:
+        guide: The raster with the detail.
+        source: The coarse raster.
+        output: The file to write, .tif.
+        model: A name of `graphsr.models()`, or a path that all workers can read.
+        exact: Whether the target has to average back to the source exactly.
+        fill: Whether holes of the source get values too; beyond the source there are none.
+        nodata: The value of pixels without one, in the result and, beside what the file itself declares, in the source;
+            default that of the source, or NaN in floats.
+        bands: Which bands of the source to use, counted from 1; default all.
+        guide_bands: Which bands of the guide to use, counted from 1; default all.
+        tile: Side of a tile in guide pixels; default by model and factor.
+        halo: How many guide pixels are read around a tile; default by model and factor.
+        workers: Run on a local Dask cluster of so many processes.
+        scheduler: Run on the Dask cluster at this address.
+        resume: Whether to continue a run that did not finish.
+        progress: Called after every tile with how many are done, and of how many.
+
+    Returns:
+        How the run went.
+
+    Raises:
+        InputError: If the files do not fit together, or an argument is not valid.
+
+    Example:
+        >>> graphsr.raster.upsample_files("ortho.tif", "heights.tif", "fine.tif", model="colour")  # doctest: +SKIP
     """
     began = time.perf_counter()
     if workers is not None and (workers < 1 or scheduler is not None):
@@ -80,97 +105,52 @@ def upsample_files(
     pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands, source_nodata=nodata)
     output = Path(output)
     _check_output(output, pair)
-    chosen = load(model)
-    plan = planned(pair, model, chosen, Settings(exact, fill), nodata, tile, around)
-    with run.cluster(workers, scheduler) as client:
-        parts = prepared(plan, chosen, output, resume=resume)
-        numbers = parts.missing(plan)
+    loaded = load(model)
+    plan = make_plan(pair, model, loaded, Settings(exact, fill), nodata, tile, halo)
+    with executor.cluster(workers, scheduler) as client:
+        store = prepare_store(plan, loaded, output, resume=resume)
+        numbers = store.unfinished(plan)
         started = time.perf_counter()
         if client is None:
-            run.run_here(parts, numbers, progress)
+            executor.run_locally(store, numbers, progress)
         else:
-            run.run_on_cluster(parts, numbers, client, progress)
+            executor.run_on_cluster(store, numbers, client, progress)
     tiled = time.perf_counter()
-    assemble(plan, parts, output)
-    parts.remove()
+    assemble(plan, store, output)
+    store.remove()
     return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
 
 
-def prepared(plan: Plan, model: Model, output: Path, *, resume: bool = False) -> Parts:
-    """All that comes before the first tile: the folder beside the output with the plan and the frame."""
-    parts = Parts.beside(output)
-    if resume and parts.folder.exists():
-        parts.check_same(plan)
+def prepare_store(plan: Plan, model: Model, output: Path, *, resume: bool = False) -> TileStore:
+    """Do all that comes before the first tile: write plan and statistics into the tile store beside the output.
+
+    Args:
+        plan: Of the run.
+        model: What the plan's name of it stands for.
+        output: The file that the run is to write.
+        resume: Whether to continue a run that did not finish, if there is one.
+    """
+    store = TileStore.beside(output)
+    if resume and store.folder.exists():
+        store.check_same(plan)
     else:
-        parts.begin(plan)
+        store.create(plan)
     try:
-        if parts.frame() is None:
-            whole = run.measure(plan, model)
-            _check_nodata(plan, whole)
-            parts.keep_frame(whole)
+        if store.read_statistics() is None:
+            statistics = executor.measure(plan, model)
+            _check_nodata(plan, statistics)
+            store.write_statistics(statistics)
     except Exception:
         if not resume:
-            parts.remove()  # nothing is lost, and the next try should not be told of it
+            store.remove()  # nothing is lost, and the next try must not find a run to continue
         raise
-    return parts
+    return store
 
 
-def planned(
-    pair: RasterPair,
-    name: str | os.PathLike[str],
-    model: Model,
-    settings: Settings,
-    nodata: float | None = None,
-    tile: int | None = None,
-    around: int | None = None,
-) -> Plan:
-    """How a run goes, with what the user left open chosen; `model` is what `name` stands for."""
-    locality = locality_of(model)
-    margin = halo(pair.grid, locality) if around is None else (around, around)
-    if tile is None:
-        tile = default_side(pair.grid, margin, model.bytes_per_pixel(len(pair.source_bands)), settings.exact)
-    if tile < 1 or min(margin) < 0:
-        raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {tile} with {min(margin)}")
-    stored = common_type(dataset(pair.source_path), pair.source_bands)
-    if stored.name not in _STORABLE:
-        raise InputError(f"{pair.source_path}: holds {stored}; one of {', '.join(_STORABLE)} is needed")
-    name = os.fspath(name)
-    if name not in models() and os.path.exists(name):  # as `load` looks for it
-        name = os.path.abspath(name)
-    return Plan(
-        pair=pair,
-        model=name,
-        weights=model.digest(),
-        settings=settings,
-        side=tile,
-        around=margin,
-        multiple=locality.multiple,
-        dtype=stored.name,
-        nodata=_nodata(pair, stored, nodata),
-    )
-
-
-def _nodata(pair: RasterPair, dtype: np.dtype, wanted: float | None) -> float | None:
-    """The value of pixels without one: as asked for, as in the source, or NaN in floats."""
-    value = dataset(pair.source_path).nodatavals[pair.source_bands[0] - 1] if wanted is None else wanted
-    if dtype.kind == "f":
-        value = float("nan") if value is None else float(value)
-        with np.errstate(over="ignore"):
-            stored = float(dtype.type(value))
-        if np.isinf(stored) and np.isfinite(value):
-            raise InputError(f"nodata {value:g} does not fit {dtype}, the source's type; choose another by --nodata")
-        return stored
-    limits = np.iinfo(dtype)
-    fits = value is not None and float(value).is_integer() and limits.min <= value <= limits.max
-    if wanted is not None and not fits:
-        raise InputError(f"nodata {wanted:g} does not fit {dtype} ({limits.min} to {limits.max}), the source's type")
-    return float(value) if fits and value is not None else None
-
-
-def _check_nodata(plan: Plan, whole: Frame) -> None:
-    """That there is a value for pixels without one, if there may be any."""
+def _check_nodata(plan: Plan, statistics: Statistics) -> None:
+    """Check that there is a value for pixels without one, if there may be any."""
     pair = plan.pair
-    some_missing = pair.grid.covered != pair.grid.cells or (not plan.settings.fill and not whole.whole)
+    some_missing = pair.grid.covered != pair.grid.source_extent or not (plan.settings.fill or statistics.complete)
     if plan.nodata is None and (some_missing or has_mask(pair.guide_path, pair.guide_bands)):
         raise InputError(
             f"{pair.source_path}: some pixels of the result have no value (the guide reaches beyond the source, or one "

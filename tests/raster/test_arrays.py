@@ -11,14 +11,14 @@ import xarray as xr
 
 import graphsr
 from graphsr import InputError
-from graphsr.models.base import Bicubic
+from graphsr.models.bicubic import Bicubic
 from graphsr.threads import on_threads
 from tests.raster.made_rasters import picture, relief
 
 GUIDE, SOURCE = picture((96, 128)), relief((12, 16), bands=2)
 
 
-def labelled() -> tuple[xr.DataArray, xr.DataArray]:
+def data_arrays() -> tuple[xr.DataArray, xr.DataArray]:
     """A guide of 10 m, north up, and a source of 80 m that begins 40 m further north."""
     guide = xr.DataArray(
         da.from_array(GUIDE, chunks=(3, 50, 50)),
@@ -52,9 +52,9 @@ def test_a_part_of_the_target_computes_its_tiles_only():
     runs = []
 
     class Watched(Bicubic):
-        def run(self, guide, source, **how):
+        def prepare(self, guide, source, **how):
             runs.append(guide.shape[-2])
-            return super().run(guide, source, **how)
+            return super().prepare(guide, source, **how)
 
     target = graphsr.raster.upsample(picture((256, 64)), relief((32, 8)), model=Watched(), tile=64)
     assert target.chunks[1] == (64, 64, 64, 64)
@@ -75,7 +75,7 @@ def test_a_plain_source_gives_a_plain_target():
 
 
 def test_coordinates_say_where_the_source_lies_and_go_with_the_target():
-    guide, source = labelled()
+    guide, source = data_arrays()
     target = graphsr.raster.upsample(guide, source, model="colour", tile=64)
     assert isinstance(target.data, da.Array)
     assert target.dims == ("band", "y", "x")
@@ -88,7 +88,7 @@ def test_coordinates_say_where_the_source_lies_and_go_with_the_target():
 
 
 def test_a_declared_fill_value_is_missing():
-    guide, source = labelled()
+    guide, source = data_arrays()
     source = source.isel(band=0, drop=True).copy()
     source[3:5, 4:6] = -1.0
     source.attrs["_FillValue"] = -1.0
@@ -99,7 +99,7 @@ def test_a_declared_fill_value_is_missing():
 
 
 def test_another_reference_system_is_refused():
-    guide, source = labelled()
+    guide, source = data_arrays()
     for values, name in ((guide, "EPSG:32633"), (source, "EPSG:4326")):
         from rasterio.crs import CRS
 
@@ -120,7 +120,7 @@ def test_another_reference_system_is_refused():
 )
 def test_what_does_not_fit_is_refused(change, says):
     with pytest.raises(InputError, match=says):
-        graphsr.raster.upsample(*change(*labelled()))
+        graphsr.raster.upsample(*change(*data_arrays()))
 
 
 def test_plain_arrays_of_the_wrong_shape_are_refused():

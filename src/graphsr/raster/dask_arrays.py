@@ -1,0 +1,181 @@
+"""Dask arrays in, a Dask array out, nothing computed yet: `graphsr.raster.upsample`."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsr.errors import InputError
+from graphsr.models.base import Model
+from graphsr.models.registry import load
+from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
+from graphsr.raster.executor import solve_tile
+from graphsr.raster.grid import Box, Grid
+from graphsr.raster.statistics import (
+    ChunkSummary,
+    Statistics,
+    combine,
+    guide_samples,
+    source_chunks,
+    summarise,
+    with_surroundings,
+)
+from graphsr.raster.tile import Settings, locality_of, prepare_tile
+from graphsr.raster.tiling import Tile, cut_tiles, default_halo, default_side
+from graphsr.threads import on_threads
+
+
+def upsample(
+    guide: Any,
+    source: Any,
+    *,
+    model: str | os.PathLike[str] | Model = "default",
+    exact: bool = False,
+    fill: bool = False,
+    origin: tuple[float, float] | None = None,
+    step: tuple[float, float] | None = None,
+    tile: int | None = None,
+    halo: int | None = None,
+) -> Any:
+    """Upsample a source to the resolution of a guide, lazily: the target is a Dask array, one chunk a tile.
+
+    Args:
+        guide: Dask (or NumPy) array (H, W) or (C, H, W), or an xarray DataArray with coordinates; NaN is missing.
+        source: The same, (h, w) or (K, h, w); bands share one graph.
+        model: A name of `graphsr.models()`, a path that all workers can read, or a loaded model.
+        exact: Whether the target has to average back to the source exactly.
+        fill: Whether holes of the source get values too; beyond the source there are none.
+        origin: Where source pixel (0, 0) begins, in guide pixels (down, right); default edge to edge, and with
+            DataArrays what their coordinates say.
+        step: What a source pixel measures, in guide pixels (down, right); goes with `origin`.
+        tile: Side of a tile in guide pixels; default by model and factor.
+        halo: How many guide pixels are read around a tile; default by model and factor.
+
+    Returns:
+        (H, W) or (K, H, W) float32, NaN where there is no value; a DataArray if both inputs are.
+
+    Raises:
+        InputError: If guide and source do not fit together, or an argument is not valid.
+
+    Example:
+        >>> import numpy as np
+        >>> import graphsr
+        >>> target = graphsr.raster.upsample(np.random.rand(3, 64, 64), np.random.rand(8, 8), model="bicubic")
+        >>> target.compute().shape
+        (64, 64)
+    """
+    settings = Settings(exact, fill)
+    if is_data_array(guide) or is_data_array(source):
+        if not (is_data_array(guide) and is_data_array(source)):
+            raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
+        if origin is not None or step is not None:
+            raise InputError(
+                "raster.upsample: DataArrays say by their coordinates where they lie; leave origin and step out"
+            )
+        pair = unwrap(guide, source)
+        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, model, settings, tile, halo))
+    fine, coarse = bands_first("guide", guide), bands_first("source", source)
+    size, source_size = fine.shape[1:], coarse.shape[1:]
+    if (origin is None) != (step is None):
+        raise InputError("raster.upsample: origin and step belong together; give both or neither")
+    if origin is None or step is None:
+        grid = Grid.edge_to_edge(size, source_size)
+    else:
+        grid = Grid.placed(size, source_size, origin, step)
+    target = _upsample(fine, coarse, grid, model, settings, tile, halo)
+    return target[0] if coarse.ndim > np.ndim(source) else target
+
+
+def _upsample(
+    guide: Any,
+    source: Any,
+    grid: Grid,
+    model: str | os.PathLike[str] | Model,
+    settings: Settings,
+    side: int | None,
+    halo: int | None,
+) -> Any:
+    """Return the target of Dask arrays (C, H, W) and (K, h, w) as a Dask array (K, H, W)."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    loaded = model if isinstance(model, Model) else load(model)
+    locality = locality_of(loaded)
+    margin = default_halo(grid, locality) if halo is None else (halo, halo)
+    side = side or default_side(grid, margin, loaded.bytes_per_pixel(source.shape[0]), settings.exact)
+    # A model by name is loaded where it runs; a loaded one is sent once.
+    sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
+    summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]
+    samples = [guide[_cut(box)] for box in guide_samples(grid)]
+    statistics = delayed(_combine)(grid, sent, samples, summaries)
+
+    def block(tile: Tile) -> Any:
+        # Whether there are holes is not known before the statistics are, so the most that can be needed is passed.
+        at = with_surroundings(tile.source_window) & grid.covered
+        at = Box(0, 0, 0, 0) if at.empty else at
+        values = delayed(_tile)(tile, guide[_cut(tile.window)], source[_cut(at)], at, grid, statistics, sent, settings)
+        shape = (source.shape[0], *tile.core.size)
+        return da.from_delayed(values, shape, dtype=np.float32)  # type: ignore[no-untyped-call]
+
+    rows: dict[int, list[Any]] = {}
+    for each in cut_tiles(grid, side, margin, locality.multiple):
+        rows.setdefault(each.core.top, []).append(block(each))
+    return da.block(list(rows.values()))  # type: ignore[no-untyped-call]
+
+
+def _cut(box: Box) -> tuple[slice, slice, slice]:
+    return (slice(None), *box.slices())
+
+
+def _summarise(values: np.ndarray, box: Box, grid: Grid) -> ChunkSummary:
+    return summarise(_placed(values, box & grid.covered, box), box, grid)
+
+
+def _combine(grid: Grid, model: Model | str, samples: list[np.ndarray], summaries: list[ChunkSummary]) -> Statistics:
+    select = _loaded(model).select_channels
+    return combine(grid, (select(torch.from_numpy(_floats(each))[None])[0].numpy() for each in samples), summaries)
+
+
+def _tile(
+    tile: Tile,
+    guide: np.ndarray,
+    source: np.ndarray,
+    at: Box,
+    grid: Grid,
+    statistics: Statistics,
+    model: Model | str,
+    settings: Settings,
+) -> np.ndarray:
+    values = _placed(source, at, statistics.source_needed(tile.source_window))
+    with on_threads(1):  # Dask shares out the cores
+        return solve_tile(prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings))
+
+
+def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:
+    """Return values (K, h, w) that lie at the box `at` in an array for `box`, NaN around them."""
+    out = np.full((values.shape[0], *box.size), np.nan, np.float32)
+    both = at & box
+    if not both.empty:
+        out[(slice(None), *both.slices(box))] = _floats(values)[(slice(None), *both.slices(at))]
+    return out
+
+
+def _floats(values: np.ndarray) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float32), np.nan)
+    floats = np.array(values, dtype=np.float32)
+    floats[~np.isfinite(floats)] = np.nan
+    return floats
+
+
+def _loaded(model: Model | str) -> Model:
+    return model if isinstance(model, Model) else _by_name(model)
+
+
+@lru_cache(maxsize=2)
+def _by_name(name: str) -> Model:
+    return load(name).eval()

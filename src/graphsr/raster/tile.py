@@ -1,0 +1,149 @@
+"""One tile: arrays in, its pixels out. A pure function of what it is given, wherever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from graphsr.errors import InputError
+from graphsr.models.base import Model, finish
+from graphsr.models.window import Locality, Window
+from graphsr.raster.grid import Box, Grid
+from graphsr.raster.statistics import Statistics
+from graphsr.raster.tiling import Tile
+from graphsr.solver import Problem
+
+# RMS error of a tile's solve, in standard deviations of the whole source. The largest error of a pixel is ten times
+# the RMS, so that this keeps it below 1e-3 with a margin (docs/raster.md).
+RTOL = 1e-5
+_LARGEST_RTOL = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose about the result.
+
+    Attributes:
+        exact: Whether the target has to average back to the source exactly.
+        fill: Whether holes of the source get values too.
+    """
+
+    exact: bool = False
+    fill: bool = False
+
+
+@dataclass(frozen=True)
+class PreparedTile:
+    """A tile before its solve: what can be done while another tile is being solved.
+
+    Attributes:
+        tile: Which one.
+        prepared: What `Model.prepare` returned for its window; None: no pixel of the core gets a value.
+        rtol: RMS error allowed of the solve, in standard deviations of the window's source.
+        valid: (K, h, w) which pixels of the core get a value.
+    """
+
+    tile: Tile
+    prepared: Problem | torch.Tensor | None
+    rtol: float
+    valid: np.ndarray
+
+
+def locality_of(model: Model) -> Locality:
+    """Return the locality of a model; raise InputError if it cannot run on tiles."""
+    locality = model.locality
+    if locality is None:
+        raise InputError(
+            f"model {type(model).__name__}: has to see the whole image at once, so it cannot run on tiles of a raster; "
+            "use 'colour', 'bicubic' or a GraphSR model with a U-Net on Lite or ResNet encoders"
+        )
+    return locality
+
+
+def prepare_tile(
+    tile: Tile,
+    guide: np.ndarray,
+    source: np.ndarray,
+    grid: Grid,
+    statistics: Statistics,
+    model: Model,
+    settings: Settings,
+) -> PreparedTile:
+    """Do all that comes before the solve of a tile.
+
+    Args:
+        tile: Which one.
+        guide: (C, H, W) of its window; NaN is missing.
+        source: (K, h, w) of `statistics.source_needed(tile.source_window)`; NaN is missing.
+        grid: Of the raster.
+        statistics: Of the raster.
+        model: One that has a locality.
+        settings: What the user chose.
+    """
+    box = statistics.source_needed(tile.source_window)
+    channels = model.select_channels(torch.from_numpy(np.ascontiguousarray(guide, dtype=np.float32))[None])
+    valid = _valid(tile, channels, source, box, grid, settings)
+    if not valid.any():
+        return PreparedTile(tile, None, RTOL, valid)
+    filled = statistics.filled(np.ascontiguousarray(source, dtype=np.float32), box, tile.source_window)
+    known = torch.from_numpy(np.isfinite(source[(slice(None), *tile.source_window.slices(box))]))[None]
+    scale = statistics.scale()
+    channels = torch.where(torch.isfinite(channels), channels, scale.guide_mean)
+    visible = grid.visible_shares(tile.window, tile.source_window)
+    with torch.no_grad():
+        prepared = model.prepare(
+            channels,
+            filled,
+            confidence=_confidence(visible, known, locality_of(model).edge_weight),
+            exact=settings.exact,
+            window=Window(grid.sampling(tile.window, tile.source_window), scale, known),
+        )
+    return PreparedTile(tile, prepared, _rtol(filled, statistics), valid)
+
+
+def finish_tile(tile: PreparedTile) -> np.ndarray:
+    """Solve a prepared tile; return the pixels of its core (K, h, w) float32, NaN where there is no value."""
+    if tile.prepared is None:
+        return np.full(tile.valid.shape, np.nan, np.float32)
+    with torch.no_grad():
+        target = finish(tile.prepared, rtol=tile.rtol).target
+    core = target[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
+    return np.where(tile.valid, core, np.float32(np.nan))
+
+
+def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: Grid, settings: Settings) -> np.ndarray:
+    """Return which core pixels (K, h, w) have a guide and a source pixel that is known (or, if filled, exists)."""
+    rows, columns = grid.source_indices(tile.core)
+    rows = np.clip(rows, grid.source_extent.top, grid.source_extent.bottom - 1)
+    columns = np.clip(columns, grid.source_extent.left, grid.source_extent.right - 1)
+    if settings.fill:
+        inside = grid.covered
+        down = (rows >= inside.top) & (rows < inside.bottom)
+        right = (columns >= inside.left) & (columns < inside.right)
+        has_source = np.broadcast_to(down[:, None] & right, (source.shape[0], *tile.core.size))
+    else:
+        has_source = np.isfinite(source)[:, rows[:, None] - box.top, columns - box.left]
+    has_guide = torch.isfinite(guide).all(1)[0].numpy()[tile.core.slices(tile.window)]
+    return np.asarray(has_source & has_guide)
+
+
+def _confidence(visible: np.ndarray, known: torch.Tensor, edge_weight: float) -> torch.Tensor | None:
+    """Return the confidence of source pixels (1, 1 or K, h, w): their visible share; of filled ones, lambda times it.
+
+    So a filled pixel gives way to data, and yet the values at one end of a large hole have no effect a few of its
+    pixels further: a tile need not read the other end.
+    """
+    share = torch.from_numpy(visible).float()[None, None]
+    if bool(known.all()):
+        return None if bool((share == 1).all()) else share
+    if bool((known == known[:, :1]).all()):
+        known = known[:, :1]
+    return share * torch.where(known, 1.0, edge_weight)
+
+
+def _rtol(source: torch.Tensor, statistics: Statistics) -> float:
+    """Return RTOL in standard deviations of a window's source (1, K, h, w), so that all tiles have the same error."""
+    std = source[0].double().std((-2, -1), correction=0).numpy()
+    return float(np.clip(RTOL * (statistics.source_std / np.maximum(std, 1e-30)).min(), RTOL / 10, _LARGEST_RTOL))
