@@ -44,6 +44,7 @@ def demand(edges, source, size, *, backend, rtol=1e-4, **more):
 @in_both_precisions
 @pytest.mark.parametrize("sharp", [False, True], ids=["soft", "sharp"])
 class TestGraphs:
+    @pytest.mark.slow
     @pytest.mark.parametrize("weight", [1e-4, 1e-2, 10.0])
     def test_the_source_alone(self, size, source_size, weight, sharp, dtype, backend):
         edges = graph(size, weight=weight, sharp=sharp, dtype=dtype)
@@ -68,6 +69,7 @@ class TestGraphs:
 
 @everywhere
 class TestTolerances:
+    @pytest.mark.slow
     @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
     @pytest.mark.parametrize("sharp", [False, True], ids=["soft", "sharp"])
     def test_are_kept_in_double_precision(self, size, source_size, sharp, rtol, backend):
@@ -128,6 +130,7 @@ class TestTerms:
         self.check(backend, prior=40 + 3 * self.noise(1, 2, *self.size, seed=4), prior_weight=weight)
 
 
+@pytest.mark.slow
 @on_both_backends
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(

@@ -41,6 +41,7 @@ class TestBatches:
             )
             assert error(together[part], alone.double().numpy(), source[part]) <= 2e-4
 
+    @pytest.mark.slow
     def test_channels_are_solved_as_if_alone(self, exact, dtype, backend):
         edges = graph(size, sharp=True, dtype=dtype)
         source = a_source(1, 3, *source_size, dtype=dtype)

@@ -32,6 +32,7 @@ soft_and_sharp = pytest.mark.parametrize("sharp", [False, True], ids=["soft", "s
 @in_both_precisions
 @soft_and_sharp
 class TestExact:
+    @pytest.mark.slow
     def test_averages_back_to_rounding(self, size, source_size, sharp, dtype, backend):
         source = a_source(1, 2, *source_size, holes=0.2, dtype=dtype)
         target = solve(graph(size, sharp=sharp, dtype=dtype), source, size, exact=True, backend=backend)
@@ -49,6 +50,7 @@ class TestExact:
         assert true <= 1e-4
         assert true <= found.error + rounding(source)
 
+    @pytest.mark.slow
     def test_takes_offsets_and_a_prior(self, size, source_size, sharp, dtype, backend):
         edges, source = graph(size, sharp=sharp, dtype=dtype), a_source(1, 1, *source_size, dtype=dtype)
         more = {

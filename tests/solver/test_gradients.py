@@ -61,6 +61,7 @@ def agrees(given, names, size, *, exact=False, backend):
     return gradcheck(function, [given[name].clone().requires_grad_() for name in names], fast_mode=True)
 
 
+@pytest.mark.slow
 @on_both_backends
 @every_size
 @pytest.mark.parametrize("name", INPUTS)

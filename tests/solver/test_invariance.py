@@ -37,6 +37,7 @@ class TestValues:
         # float32 holds 340 to 2e-5, a hundred thousandth of this source's deviation of 3
         assert alike(moved, solve(edges, source, size, backend=backend), source)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("scale", [-1.0, 1e-3, 1e6])
     def test_a_source_times_a_factor_scales_the_target_alike(self, size, source_size, scale, dtype, backend):
         edges, source = graph(size, dtype=dtype), a_source(1, 1, *source_size, holes=0.2, dtype=dtype)
@@ -46,6 +47,7 @@ class TestValues:
 
 @everywhere
 class TestStart:
+    @pytest.mark.slow
     @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
     def test_does_not_change_the_answer(self, size, source_size, exact, backend):
         edges, source = graph(size, sharp=True), a_source(1, 2, *source_size)
@@ -90,6 +92,7 @@ def test_two_runs_give_the_same_bits(exact, dtype, backend):
     assert torch.equal(first, second)
 
 
+@pytest.mark.slow
 @in_both_precisions
 @pytest.mark.parametrize(("size", "source_size"), SIZES.values(), ids=SIZES.keys())
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])

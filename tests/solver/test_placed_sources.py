@@ -42,6 +42,7 @@ def dense(edges: Edges, source: torch.Tensor, sampling: graphsr.Sampling, prior_
     return torch.linalg.solve(matrix, right).reshape(1, 1, height, width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["auto", "torch"])
 @pytest.mark.parametrize(("origin", "step"), PLACES.values(), ids=PLACES.keys())
 def test_agrees_with_a_dense_solve(origin, step, backend):
