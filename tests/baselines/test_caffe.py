@@ -67,6 +67,7 @@ def test_the_published_files_of_msg_net_load(published):
     assert all(torch.equal(found[name], state[name]) for name in state)
 
 
+@pytest.mark.slow
 def test_at_another_factor_they_are_refused(published):
     with pytest.raises(InputError, match="do not fit msg-net-x8"):
         graphsr.load(f"msg-net-x8:{published[1]}")

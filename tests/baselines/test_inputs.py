@@ -24,6 +24,7 @@ class TestGuides:
         assert np.abs(results[0] - results[1]).mean() < 0.02 * source.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fdsr", "fdkn", "dkn", "msg-net", "pmbanet", "dada"])
 @pytest.mark.parametrize("level", [0.0, 3000.0, -2.0])
 def test_a_flat_source_stays_flat(built: Build, name, level):
@@ -50,6 +51,7 @@ class TestConfidence:
         harms = [self.harm(model, confidence) for confidence in (1.0, 0.1, 0.0)]
         assert harms[0] > harms[1] > harms[2]
 
+    @pytest.mark.slow
     def test_counts_by_degrees_where_a_network_is_trained_with_it(self):
         guide, source = self.GUIDE.copy(), np.zeros_like(self.SOURCE)
         guide[12:16, 12:16], source[3, 3] = 255, 1.0

@@ -71,6 +71,7 @@ class TestMistakes:
         with pytest.raises(InputError, match=r"do not fit dkn; .*say fdsr:.*fdsr\.pth"):
             graphsr.load(f"dkn:{fdsr[1]}")
 
+    @pytest.mark.slow
     def test_weights_of_another_factor_are_refused_with_its_name(self, tmp_path):
         torch.save(trained("msg-net", 8), tmp_path / "a.pth")
         with pytest.raises(InputError, match=r"do not fit msg-net-x4; .*say msg-net-x8:"):

@@ -30,6 +30,7 @@ from tests.baselines.networks_to_test import (
 class TestLayout:
     """Names, shapes and counts of parameters."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "factor"), COUNTS)
     def test_count(self, name: str, factor: int | None) -> None:
         assert parameters(on_meta(name, factor)) == COUNTS[name, factor]
@@ -80,6 +81,7 @@ class TestLayout:
         assert [names[f"levels.{i}.join"] for i in range(3)] == ["conv2a-x4", "conv3a-x8", "conv4a-x16"]
         assert [names[f"levels.{i}.enlarge"] for i in range(3)] == ["deconv3-x4", "deconv4-x8", "deconv5-x16"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("factor", "running"), [(2, 13_420_334), (4, 19_154_734), (8, 35_538_734), (16, 57_969_931)]
     )

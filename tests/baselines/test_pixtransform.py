@@ -37,6 +37,7 @@ class TestPixTransform:
             found = PixTransform(steps=4)(guide, source)
         np.testing.assert_array_equal(found, PixTransform(steps=4)(guide, source).detach())
 
+    @pytest.mark.slow
     def test_learns_the_step(self):
         guide, truth = a_step((24, 32), at=13)
         source = average(truth, (3, 4))

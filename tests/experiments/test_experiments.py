@@ -17,6 +17,7 @@ def rows(path):
     return list(csv.DictReader(path.read_text().splitlines()))
 
 
+@pytest.mark.slow
 def test_table1_has_every_method_asked_for_at_every_factor(reproduce, tmp_path):
     asked = ("--sets", "synthetic", "--methods", "bicubic,guided-filter,fdsr,colour", "--factors", "8,16")
     code, told = reproduce("table1", *asked, "--budget", 2, "-o", tmp_path, *TINY)
@@ -34,6 +35,7 @@ def test_table1_has_every_method_asked_for_at_every_factor(reproduce, tmp_path):
         assert word in told
 
 
+@pytest.mark.slow
 def test_table2_measures_a_method_on_sets_it_was_not_trained_on(reproduce, data, tmp_path):
     asked = ("--data", data, "--sets", "hci,synthetic", "--methods", "bicubic,fdsr")
     code, told = reproduce("table2", *asked, "--budget", 1, "-o", tmp_path, *TINY)
@@ -85,6 +87,7 @@ def test_successors_measures_whole_images_with_the_weights_there_are(reproduce, 
     assert "x8 RMSE" in told
 
 
+@pytest.mark.slow
 def test_figure_weights_shows_the_colour_graph_beside_the_learned_one(reproduce, tmp_path):
     asked = ("--sets", "synthetic", "--methods", "colour,graph-small,bicubic")
     code, told = reproduce("figure-weights", *asked, "--budget", 1, "-o", tmp_path, *TINY)

@@ -13,6 +13,7 @@ def test_a_border_has_no_effect_beyond_the_halo(graph):
     assert 0 < row.reach[0] <= row.reach[1] <= row.halo
 
 
+@pytest.mark.slow
 def test_a_run_is_compared_with_its_tiles_alone(tmp_path):
     said: list[str] = []
     row = measure_run(tmp_path, 768, (), said.append)  # a cut that the halo of 206 does not bridge

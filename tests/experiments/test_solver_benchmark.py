@@ -94,6 +94,7 @@ def test_a_pair_of_two_sizes_is_refused(tmp_path: Path) -> None:
         pair_from_files(tmp_path / "guide.npy", tmp_path / "truth.npy", (16, 16))
 
 
+@pytest.mark.slow
 def test_the_command_measures_everything_and_writes_it_down(tmp_path: Path) -> None:
     scene = synthetic_pair(5, (48, 40))
     np.save(tmp_path / "guide.npy", scene.guide)

@@ -25,6 +25,7 @@ def test_features_of_a_window_are_those_of_the_whole_beyond_the_reach(name):
     assert float(difference) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gdpt", "unet-efficientnet-b2"])
 def test_extractors_that_look_at_all_of_an_image_say_so(name):
     assert features.build(name, out_channels=4).reach is None

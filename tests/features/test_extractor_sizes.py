@@ -24,6 +24,7 @@ def test_any_size(name: str, size: tuple[int, int], built: Build) -> None:
     assert result.isfinite().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guide_channels", "out_channels"), [(1, 64), (5, 7)])
 @pytest.mark.parametrize("name", NAMES)
 def test_any_number_of_channels(name: str, guide_channels: int, out_channels: int) -> None:

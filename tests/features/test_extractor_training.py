@@ -26,6 +26,7 @@ NEVER_RUN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIRST)
 def test_gradient_reaches_every_parameter_that_is_run(name: str, built: Build) -> None:
     net = built(name)
@@ -55,6 +56,7 @@ def test_evaluation_repeats_itself(name: str, built: Build) -> None:
         assert torch.equal(built(name)(x), built(name)(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unet-lite0", "unet-efficientnet-b2"])
 def test_dropped_branches_follow_the_seed(name: str) -> None:
     net = features.build(name).train()
