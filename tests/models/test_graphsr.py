@@ -163,8 +163,9 @@ class TestConfidence:
     def network(self, level: float) -> GraphSR:
         """A model whose network calls every source pixel equally noisy."""
         network = model(self.HOW)
-        head = network.feature_extractor.segmentation_head[0]
-        head.weight.data[-1], head.bias.data[-1] = 0.0, level
+        last = network.noise_head.layers[-1]
+        torch.nn.init.zeros_(last.weight)
+        torch.nn.init.constant_(last.bias, level)
         return network
 
     def fidelity(self, level: float, confidence: torch.Tensor | None = None) -> float:

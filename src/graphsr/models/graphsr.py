@@ -15,6 +15,7 @@ from graphsr.errors import InputError
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
 from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, squared_distance
 from graphsr.models.base import Model, Result, finish, whole
+from graphsr.models.noise import NoiseHead, from_median
 from graphsr.models.published_interpolation import interpolate_published
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling, interpolate_source
@@ -27,10 +28,9 @@ _OFFSET_SCALE = 0.01
 _MOST_FLOOR_CHANGE = 2.5
 # Colours further apart than this (in the exponent) count as so far: the network can then still connect them.
 _FARTHEST = 10.0
-# The standard deviations of a source pixel's error that can be predicted, in those of the source, and the one at which
-# the confidence begins with a half.
-_LEAST_NOISE, _MOST_NOISE = 1e-5, 10.0
-_FIRST_NOISE_SCALE = 1e-3
+# The standard deviation of a source pixel's error, in those of the source, at which the confidence is a half; to begin
+# with.
+_FIRST_NOISE_UNIT = 1e-3
 # Images of together so many pixels go through the network side by side, larger ones one after another.
 _PIXELS_AT_ONCE = 2**20
 
@@ -136,7 +136,8 @@ class GraphSR(Model):
         self.log_lambda = nn.Parameter(torch.tensor([math.log(architecture.first_lambda)]))
         self.log_mu = nn.Parameter(torch.tensor([math.log(architecture.first_mu)]))
         if architecture.confidence:
-            self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_SCALE)]))
+            self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_UNIT)]))
+            self.noise_head = NoiseHead()
         self.feature_extractor = features.build(
             architecture.extractor,
             guide_channels=3 + 2 * architecture.hints + architecture.detail,
@@ -238,18 +239,18 @@ class GraphSR(Model):
         how, sampling = self.architecture, window.sampling
         batch, channels, *size = interpolated.shape
         standardised = window.scale.standardise_source(interpolated)
+        known = window.known.expand(-1, channels, -1, -1)
+        measured = window.scale.standardise_source(torch.where(known, source, torch.nan))
         planes = [colours.repeat_interleave(channels, 0)]
         if how.hints:
-            planes += _hints(window.known.expand(-1, channels, -1, -1), sampling, interpolated.dtype)
+            planes += _hints(known, sampling, interpolated.dtype)
         if how.detail:
-            measured = torch.where(window.known, source, torch.nan)
-            detail = _detail(window.scale.standardise_source(measured))
-            planes.append(_of_source_pixels(detail, sampling).reshape(-1, 1, *size))
+            planes.append(_of_source_pixels(from_median(measured), sampling).reshape(-1, 1, *size))
         planes.append(standardised.reshape(-1, 1, *size))
         seen = torch.cat(planes, 1).contiguous(memory_format=torch.channels_last)
         distance, outputs = self._extract(seen)
         down, right, outputs = (
-            each.unflatten(0, (batch, channels)) for each in (distance.down, distance.right, outputs)
+            each.reshape(batch, channels, *each.shape[1:]) for each in (distance.down, distance.right, outputs)
         )
         extra = dict(zip(how.extra_channels, outputs.unbind(2), strict=True))  # each (B, K, H, W)
         scale = 1e-6 + self.log_mu.exp().square()
@@ -270,9 +271,7 @@ class GraphSR(Model):
             down, right = _OFFSET_SCALE * extra["offset_down"], _OFFSET_SCALE * extra["offset_right"]
             offsets = Edges(down[..., :-1, :], right[..., :-1])
         if how.confidence:
-            low, high = math.log(_LEAST_NOISE), math.log(_MOST_NOISE)
-            level = sampling(torch.sigmoid(extra["noise"].mean(1, keepdim=True)))
-            noise = (low + (high - low) * level).exp()
+            noise = self.noise_head(sampling(extra["noise"]), measured, known, _log_factor(sampling))
         return Prediction(edges, offsets, noise)
 
     def _extract(self, seen: torch.Tensor) -> tuple[Edges, torch.Tensor]:
@@ -298,10 +297,8 @@ def _between(values: torch.Tensor) -> Edges:
 
 def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:
     """Return two planes (B * K, 1, H, W): the factor (0 at x8, 1 at x32), and 0 where the source is known, else -1."""
-    down, right = sampling.factor
-    factor = 0.25 * math.log2(down * right) - 1.5
     seen = _of_source_pixels(known.to(dtype), sampling).reshape(-1, 1, *sampling.size)
-    return [torch.full_like(seen, factor), seen - 1.0]
+    return [torch.full_like(seen, _log_factor(sampling)), seen - 1.0]
 
 
 def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
@@ -311,8 +308,7 @@ def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     return values
 
 
-def _detail(source: torch.Tensor) -> torch.Tensor:
-    """Return how far each pixel (B, K, h, w) is from the median of the 3 x 3 around it; 0 where it is missing."""
-    around = nn.functional.pad(source, (1, 1, 1, 1), mode="replicate")
-    windows = around.unfold(2, 3, 1).unfold(3, 3, 1).flatten(-2)
-    return torch.nan_to_num(source - windows.nanmedian(-1).values, nan=0.0)
+def _log_factor(sampling: Sampling) -> float:
+    """Return the factor as networks read it: 0 at x8, 1 at x32."""
+    down, right = sampling.factor
+    return 0.25 * math.log2(down * right) - 1.5
