@@ -34,6 +34,7 @@ with_verbosity(command)(verbose=False, quiet=False)
 """
 
 
+@pytest.mark.slow
 def test_one_line_when_the_cache_is_empty_and_none_later(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(_MODULE)
     settings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}

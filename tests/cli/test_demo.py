@@ -11,6 +11,7 @@ from graphsr.files import read_image
 from tests.cli.files_and_runs import Run
 
 
+@pytest.mark.slow
 def test_the_demo_writes_its_files_and_beats_bicubic(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "demo"
     outcome = run("demo", "-o", folder)

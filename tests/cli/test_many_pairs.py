@@ -156,6 +156,7 @@ def die(name: str, files: object, options: object) -> batches.Outcome:
     return batches.Outcome(name)
 
 
+@pytest.mark.slow
 def test_a_pair_that_kills_its_process_costs_itself_only(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     guides, sources, out = folders
     batch = batches.match_pairs(guides, sources, out)

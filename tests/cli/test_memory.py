@@ -42,6 +42,7 @@ def test_the_second_time_costs_no_page() -> None:
     assert second < first / 5
 
 
+@pytest.mark.slow
 def test_what_the_user_says_of_it_counts() -> None:
     first, second = faults(MALLOC_MMAP_THRESHOLD_="1048576")
     assert second > first / 2

@@ -20,6 +20,7 @@ def test_lists_models_first_and_then_every_method(run: Run) -> None:
     assert names[1:] == [name for name in graphsr.models() if name not in METHODS] + list(METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
@@ -48,6 +49,7 @@ def test_tells_all_about_one(run: Run, name: str) -> None:
         assert f"--model {name}" in facts["use"]
 
 
+@pytest.mark.slow
 def test_tells_the_parameters_of_every_factor_and_of_every_network(run: Run) -> None:
     assert "msg-net-x2 198,148" in run("methods", "msg-net").out
     assert "msg-net-x16 582,916" in run("methods", "msg-net-x4").out

@@ -165,12 +165,14 @@ def graphsr_process(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_the_program_itself_exits_with_2_and_shows_no_traceback(pair: Pair) -> None:
     process = graphsr_process("upsample", pair.guide, "absent.png", "-o", pair.folder / "out.png")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (2, "", "error: absent.png: no such file\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_an_interrupt_exits_with_130_and_shows_no_traceback(pair: Pair) -> None:
     pipe = pair.folder / "pipe.png"
