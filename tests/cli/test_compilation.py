@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from graphsr.cli.compilation import MESSAGE
 
 _MODULE = """

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from graphsr.files import read_image
 from tests.cli.files_and_runs import Run
