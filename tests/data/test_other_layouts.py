@@ -127,7 +127,9 @@ class TestFolder:
         write(tmp_path / "guides" / "a.png", picture())
         write(tmp_path / "targets" / "a.png", depth)
         (note,) = open_pairs("folder", tmp_path, "test")[0].notes
-        assert note.endswith("a.png: 2.1% of the values are 0; if 0 means no measurement, say missing 0")
+        assert note.endswith(
+            "a.png: 2.1% of the values are 0; if 0 means no measurement, say so with --missing 0 or missing = 0"
+        )
         assert open_pairs("folder", tmp_path, "test", missing=0)[0].notes == ()
 
     def test_sources_of_a_sensor_are_read_beside_the_targets(self, tmp_path: Path) -> None:

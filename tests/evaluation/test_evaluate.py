@@ -13,15 +13,16 @@ from typer.testing import CliRunner
 
 from graphsr.baselines import METHODS
 from graphsr.cli import app
-from graphsr.data.degradation import average
+from graphsr.data.degradation import Degradation
+from graphsr.data.footprints import average, downsample
 from graphsr.data.pair import Pair
+from graphsr.errors import InputError
 from graphsr.evaluation import tables
 from graphsr.evaluation.evaluate import evaluate
 from graphsr.evaluation.metrics import measure, published_means
-from graphsr.evaluation.protocols import Case, cases, protocol
-from graphsr.models.base import load
-from graphsr.models.files import save
+from graphsr.evaluation.protocols import Case, cases, make_source, protocol
 from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.registry import load, save
 
 
 def a_pair(size=(300, 530), unit="m", seed=0) -> Pair:
@@ -82,10 +83,79 @@ class TestProtocols:
         assert not case.counted[:6].any()
         assert case.counted.sum() == 284 * 516
 
+        np.testing.assert_array_equal(case.source, downsample(case.pair.target, (37, 66), "bicubic"))
+
+    def test_successors_do_not_count_unknown_pixels(self):
+        pair = a_pair()
+        pair.target[100:120, 48:64] = np.nan
+        (case,) = cases([pair], protocol("successors"), 8, None)
+        assert case.counted.sum() == 284 * 516 - 320
+        assert np.isnan(case.source).sum() == 4
+
+    def test_the_figure_of_successors_is_the_mean_of_the_images_rmse(self):
+        pairs = [a_pair((64, 64), "", seed) for seed in range(2)]
+        pairs[1] = Pair("flat", pairs[1].guide, np.ones((64, 64), np.float32))
+        (row,) = evaluate([("bicubic", load("bicubic"))], "mine", pairs, protocol("successors"), [8.0])
+        (first,) = evaluate([("bicubic", load("bicubic"))], "mine", pairs[:1], protocol("successors"), [8.0])
+        assert row.figures.rmse == pytest.approx(first.figures.rmse / 2, rel=1e-4)
+
+    def test_sources_are_those_of_the_pairs(self):
+        pair = a_pair((64, 60))
+        given = Pair("given", pair.guide, pair.target, "m", source=np.arange(48, dtype=np.float32).reshape(8, 6))
+        (case,) = cases([given], protocol("sources"), 1.0, None)
+        np.testing.assert_array_equal(case.source, given.source)
+        assert case.factor == 8.0
+        assert case.counted.all()
+        (row,) = evaluate([("bicubic", load("bicubic"))], "mine", [given], protocol("sources"), [4.0, 2.0])
+        assert row.factor == 8.0
+
+    @pytest.mark.parametrize(("how", "says"), [(Degradation(), "has no source"), (Degradation(noise=0.1), "degraded")])
+    def test_sources_cannot_be_made_up_or_degraded(self, how, says):
+        pair = a_pair((64, 64))
+        if how != Degradation():
+            pair = Pair("given", pair.guide, pair.target, source=np.ones((8, 8), np.float32))
+        with pytest.raises(InputError, match=says):
+            list(cases([pair], protocol("sources"), 1.0, None, how))
+
     def test_most_pairs_are_spread_over_the_set(self):
         pairs = [a_pair((256, 256), seed=n) for n in range(5)]
         found = [case.pair.name.split(" at")[0] for case in cases(pairs, protocol("patches"), 8, 3)]
         assert found == ["pair 0", "pair 2", "pair 4"]
+
+
+class TestDegradedSources:
+    HOW = Degradation(noise=0.03, outliers=0.05, shift=2.0)
+
+    @pytest.mark.parametrize("name", ["patches", "successors"])
+    def test_follow_from_the_pair_and_the_factor(self, name):
+        pairs = [a_pair((256, 256), seed=n) for n in range(2)]
+        pairs[1] = Pair("other", pairs[0].guide, pairs[0].target)
+        first, again = ([case.source for case in cases(pairs, protocol(name), 8, None, self.HOW)] for _ in range(2))
+        np.testing.assert_array_equal(first, again)
+        assert not np.array_equal(first[0], first[1])
+
+    def test_of_successors_are_bicubic_unless_another_footprint_is_named(self):
+        (case,) = cases([a_pair()], protocol("successors"), 8, None, Degradation(missing=0.1))
+        bicubic = downsample(case.pair.target, (37, 66), "bicubic")
+        known = np.isfinite(case.source)
+        assert 0.85 < known.mean() < 0.95
+        np.testing.assert_array_equal(case.source[known], bicubic[known])
+        (case,) = cases([a_pair()], protocol("successors"), 8, None, Degradation(footprint="point"))
+        np.testing.assert_array_equal(case.source, downsample(case.pair.target, (37, 66), "point"))
+
+    def test_are_worse_by_what_was_asked(self):
+        pair = a_pair((256, 256))
+        error = make_source(pair, 8, Degradation(noise=0.03)) - make_source(pair, 8)
+        assert error.std() == pytest.approx(0.03 * np.ptp(make_source(pair, 8)), rel=0.1)
+
+    def test_are_measured_against_bicubic_interpolation_of_the_same(self):
+        models = [(name, load(name)) for name in ("colour", "bicubic")]
+        colour, bicubic = evaluate(
+            models, "mine", [a_pair((256, 256))], protocol("patches"), [16.0], degradation=self.HOW
+        )
+        assert colour.degradation == str(self.HOW) == "shift=2,noise=0.03,outliers=0.05"
+        assert bicubic.rmse_against_bicubic == 1
+        assert colour.rmse_against_bicubic == pytest.approx(colour.figures.rmse / bicubic.figures.rmse)
 
 
 def test_a_perfect_source_of_factor_one_has_no_error():
@@ -127,6 +197,41 @@ class TestCommand:
             assert "Protocol: patches" in text
             assert text.count("| x16 |") == 2
 
+    def test_degraded_sources_are_measured_with_bicubic_beside(self, folder):
+        done = self.run(folder, "--model", "colour", "--degrade", "noise=0.03,shift=2", "-o", str(folder / "table.csv"))
+        assert done.exit_code == 0, done.output
+        assert "with shift=2,noise=0.03" in done.output
+        rows = list(csv.DictReader((folder / "table.csv").read_text().splitlines()))
+        assert [row["model"] for row in rows] == ["colour", "bicubic"]
+        assert {row["degradation"] for row in rows} == {"shift=2,noise=0.03"}
+
+    def test_real_sources_are_used_where_there_are_any(self, folder):
+        (folder / "pairs" / "sources").mkdir()
+        for n in range(2):
+            np.save(folder / "pairs" / "sources" / f"{n}.npy", average(a_pair((256, 256), seed=n).target, (64, 64)))
+        done = self.run(folder, "--model", "bicubic", "-o", str(folder / "table.json"))
+        assert done.exit_code == 0, done.output
+        (row,) = json.loads((folder / "table.json").read_text())
+        assert (row["protocol"], row["factor"], row["patches"]) == ("sources", 4.0, 2)
+        done = self.run(folder, "--model", "bicubic", "--protocol", "patches", "-o", str(folder / "made.json"))
+        (row,) = json.loads((folder / "made.json").read_text())
+        assert (row["protocol"], row["factor"]) == ("patches", 16.0)
+
+    def test_zeros_that_look_like_holes_are_noted_and_can_be_named(self, folder):
+        for file in (folder / "pairs" / "targets").iterdir():
+            depth = (1000 * np.load(file)).astype(np.uint16)
+            depth[:30, :30] = 0
+            np.save(file, depth)
+        unaware, aware = (
+            self.run(folder, "--model", "bicubic", *more, "-o", str(folder / f"table{len(more)}.json"))
+            for more in ([], ["--missing", "0"])
+        )
+        assert unaware.output.count("if 0 means no measurement") == 1
+        assert "0 means" not in aware.output
+        (worse,), (better,) = (json.loads((folder / f"table{n}.json").read_text()) for n in (0, 2))
+        assert better["mse"] < worse["mse"]
+        assert better["pixels"] == worse["pixels"] - 900
+
     def test_draws_a_sheet(self, folder):
         done = self.run(folder, "--model", "colour", "--sheet", str(folder / "sheet.png"))
         assert done.exit_code == 0, done.output
@@ -163,6 +268,9 @@ class TestCommand:
             (["--model", "color"], "did you mean colour"),
             (["-o", "table.xls"], "a table is written as"),
             (["--data", "nyuv3:here"], "did you mean nyuv2"),
+            (["--degrade", "nose=0.1"], "unknown key 'nose'; did you mean noise"),
+            (["--protocol", "sources"], "has no source of its own"),
+            (["--data", "diml:here", "--missing", "0"], "only 'folder' can be told"),
             (["--data", "nowhere"], "nowhere"),
         ],
     )

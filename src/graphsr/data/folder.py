@@ -68,6 +68,7 @@ class Folder(PairList):
         if not self.files:
             expected = "" if files else "; expected guides/NAME.* with targets/NAME.*"
             raise InputError(f"{self.root}: no pairs of split {split!r}{expected}")
+        self.has_sources = self.files[0].source is not None
         if split == "val" and len(files) == 1 and not has_splits:
             self.notes = (f"{root}: there is one pair, so it is used for training and for validation",)
 
@@ -90,7 +91,10 @@ class Folder(PairList):
         values = as_map(image, self.missing)
         silent = self.missing is None and image.missing is None
         share = suspected_missing(image.array) if silent else 0.0
-        notes = (f"{path}: {share:.1%} of the values are 0; if 0 means no measurement, say missing 0",) if share else ()
+        notes: tuple[str, ...] = ()
+        if share:
+            note = f"{share:.1%} of the values are 0; if 0 means no measurement, say so with --missing 0 or missing = 0"
+            notes = (f"{path}: {note}",)
         return values if self.divisor == 1 else values / np.float32(self.divisor), notes
 
 

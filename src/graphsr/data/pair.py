@@ -55,6 +55,7 @@ class PairList(Sequence[Pair]):
     """
 
     notes: tuple[str, ...] = ()  # what somebody who uses the data set may want to know
+    has_sources: bool = False  # whether every pair has the source of a low-resolution sensor
 
     @abstractmethod
     def __len__(self) -> int: ...

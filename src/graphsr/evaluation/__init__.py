@@ -1,1 +1,1 @@
-"""Measuring graphsr: how fast, how accurate, beside what else there is."""
+"""Evaluation: how accurate models are on pairs whose true map is known."""

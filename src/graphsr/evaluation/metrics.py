@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy import ndimage
 
-from graphsr.data.degradation import average
+from graphsr.data.footprints import average
 from graphsr.evaluation.protocols import Case
 
 # To centimetres; what is not a length in space stays as it is.
@@ -21,25 +21,45 @@ _PUBLISHED_BATCH = 8
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one patch, in centimetres where the unit is a length, else in the map's own unit."""
+    """Hold the figures of one result, in centimetres where the unit is a length, else in the map's own unit.
+
+    Attributes:
+        mse, mae, rmse: over the pixels that count.
+        low_resolution_mse: of the target averaged back, against the source.
+        edge_mse: within 4 pixels of an edge of the true map; NaN without edges.
+        smooth_mse: elsewhere.
+        variance: of the true map: what the errors are to be seen against.
+        seconds: that it took.
+        pixels: how many count.
+    """
 
     mse: float
     mae: float
     rmse: float
-    low_resolution_mse: float  # the target averaged back, against the source
-    edge_mse: float  # within 4 pixels of a depth edge; NaN without edges
-    smooth_mse: float  # elsewhere
-    variance: float  # of the true map: what the errors are to be seen against
+    low_resolution_mse: float
+    edge_mse: float
+    smooth_mse: float
+    variance: float
     seconds: float
-    pixels: float  # that count
+    pixels: float
 
 
 def shown_unit(unit: str) -> tuple[float, str]:
-    """The factor to the unit shown, and its name."""
+    """Return what values in a unit are multiplied by to be shown, and the unit they are shown in."""
     return _TO_SHOWN.get(unit, (1.0, unit))
 
 
 def measure(case: Case, target: np.ndarray, seconds: float) -> Figures:
+    """Measure a result.
+
+    Args:
+        case: what was upsampled.
+        target: (H, W), the result.
+        seconds: that it took.
+
+    Returns:
+        Its figures.
+    """
     times, _ = shown_unit(case.pair.unit)
     truth = case.pair.target
     error = np.where(case.counted, (target.astype(np.float64) - truth) * times, np.nan)
@@ -64,7 +84,7 @@ def _mean_square(errors: np.ndarray) -> float:
 
 
 def _near_edges(truth: np.ndarray) -> np.ndarray:
-    """Pixels near a step of the true map."""
+    """Return (H, W): True near a step of the true map (H, W)."""
     low, high = np.nanpercentile(truth, [1, 99])
     limit = _EDGE_STEP * max(float(high - low), 1e-12)
     edge = np.zeros(truth.shape, bool)
@@ -78,18 +98,18 @@ def _near_edges(truth: np.ndarray) -> np.ndarray:
 
 
 def mean(figures: Sequence[Figures]) -> Figures:
-    """Over patches, each counted once."""
+    """Return the means over results, each counted once."""
     return Figures(**{f.name: _mean([getattr(one, f.name) for one in figures]) for f in fields(Figures)})
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Of those that are numbers: a patch without edges has no error at edges."""
+    """Return the mean of those that are numbers: a patch without edges has no error at edges."""
     numbers = [value for value in values if not np.isnan(value)]
     return float(np.mean(numbers)) if numbers else float("nan")
 
 
 def published_means(figures: Sequence[Figures]) -> tuple[float, float]:
-    """MSE and MAE as the reference implementation averages: over the pixels of 8 patches, then over these batches."""
+    """Return MSE and MAE as the reference implementation averages: over the pixels of 8 patches, then over batches."""
     batches = [figures[n : n + _PUBLISHED_BATCH] for n in range(0, len(figures), _PUBLISHED_BATCH)]
 
     def of(name: str) -> float:

@@ -15,13 +15,14 @@ from graphsr.evaluation.evaluate import Evaluation
 from graphsr.files.atomic import whole_file
 
 HEADINGS = (
-    "model", "data", "factor", "unit", "patches", "MSE", "MAE", "RMSE", "low-res. MSE", "edge MSE", "other MSE",
-    "MSE by 8", "ms",
+    "model", "data", "factor", "unit", "patches", "MSE", "MAE", "RMSE", "/ bicubic", "low-res. MSE", "edge MSE",
+    "other MSE", "MSE by 8", "ms",
 )  # fmt: skip
 LEGEND = (
-    "Low-res. MSE: the target averaged back, against the source. Edge MSE: within 4 pixels of an edge of the true map; "
-    "other MSE: elsewhere. MSE by 8: the mean over batches of 8 patches, as the reference implementation has it. All "
-    "other figures are means over patches; errors in the unit, MSE in its square."
+    "/ bicubic: RMSE as a part of that of bicubic interpolation, if it is measured too. Low-res. MSE: the target "
+    "averaged back, against the source. Edge MSE: within 4 pixels of an edge of the true map; other MSE: elsewhere. "
+    "MSE by 8: the mean over batches of 8 patches, as the reference implementation has it. All other figures are means "
+    "over patches or images; errors in the unit, MSE in its square."
 )
 
 Record = Mapping[str, Any]
@@ -87,9 +88,11 @@ def as_json(records: Sequence[Record]) -> str:
 def cells(row: Evaluation) -> tuple[str, ...]:
     """Return what stands below `HEADINGS` of one evaluation."""
     f = row.figures
-    errors = (f.mse, f.mae, f.rmse, f.low_resolution_mse, f.edge_mse, f.smooth_mse, row.mse_batches_of_8)
+    ratio = row.rmse_against_bicubic
+    errors = (f.low_resolution_mse, f.edge_mse, f.smooth_mse, row.mse_batches_of_8)
     head = (row.model, row.data, f"x{row.factor:g}", row.unit or "-", str(row.patches))
-    return (*head, *(f"{value:.3g}" for value in errors), f"{1e3 * f.seconds:.0f}")
+    first = (f"{f.mse:.3g}", f"{f.mae:.3g}", f"{f.rmse:.3g}", "-" if ratio is None else f"{ratio:.3f}")
+    return (*head, *first, *(f"{value:.3g}" for value in errors), f"{1e3 * f.seconds:.0f}")
 
 
 def check_table(path: Path) -> None:
@@ -107,7 +110,8 @@ def write_table(path: Path, rows: Sequence[Evaluation]) -> None:
 
 def _evaluations_as_markdown(rows: Sequence[Evaluation]) -> str:
     table = Table("", HEADINGS, tuple(cells(row) for row in rows), text_columns=2)
-    return f"Protocol: {rows[0].protocol}.\n\n{as_markdown(table)}\n{LEGEND}\n"
+    degraded = f", sources with {rows[0].degradation}" if rows[0].degradation else ""
+    return f"Protocol: {rows[0].protocol}{degraded}.\n\n{as_markdown(table)}\n{LEGEND}\n"
 
 
 def _record(row: Evaluation) -> Record:
