@@ -6,7 +6,8 @@ import pytest
 
 from graphsr.baselines import METHODS
 from graphsr.errors import InputError
-from graphsr.training.config import DataSet, at_factor, for_steps, presets, read_config
+from graphsr.training.config import Config, at_factor, for_steps, presets, read_config
+from graphsr.training.sections import Data, DataSet, Optimisation, Validation
 
 SYNTHETIC = "[data]\nsets = [{kind='synthetic'}]\n"
 
@@ -30,7 +31,6 @@ def test_what_is_written_is_what_is_read(tmp_path):
         [model]
         extractor = "unet-lite0"
         decoder_channels = [8, 8, 8, 8, 8]
-        guess = true
         [data]
         sets = [{ kind = "synthetic", share = 2 }]
         [optimisation]
@@ -49,7 +49,7 @@ def test_what_is_written_is_what_is_read(tmp_path):
     [
         ("[optimisation]\nlerning_rate = 1", "unknown key 'lerning_rate'; did you mean learning_rate"),
         ("[model]\nfeatures = 'many'", "features must be int"),
-        ("[model]\nguess = 1", "guess must be bool"),
+        ("[model]\nhints = 1", "hints must be bool"),
         ("[data]\nsets = 'nyuv2'", "sets must be a list"),
         ("[data]\nsets = [{ folder = 'x' }]", "kind"),
         ("[data]\nsets = []", r"data\.sets is empty"),
@@ -68,8 +68,12 @@ def test_what_is_written_is_what_is_read(tmp_path):
         ("method = 'fdrs'\n" + SYNTHETIC, "method 'fdrs': no method is called so; did you mean fdsr"),
         ("method = 'pixtransform'\n" + SYNTHETIC, "method 'pixtransform': is not trained in advance"),
         ("method = 'fdsr'\n" + SYNTHETIC + "[model]\nfeatures = 8", "exclude each other"),
-        ("method = 'fdsr'\n" + SYNTHETIC + "[diffusion]\nsteps = 8", "is for method = 'dada', not 'fdsr'"),
+        ("method = 'fdsr'\n" + SYNTHETIC + "[diffusion]\nsteps = 8", "is for method = 'dada' alone"),
         (SYNTHETIC + "[diffusion]\nsteps = 8", "is for method = 'dada' alone"),
+        (SYNTHETIC + "[degradation]\nclean = 2", r"config\.toml: degradation: clean must be between 0 and 1"),
+        (SYNTHETIC + "[validation]\ndegraded = ['nose=1']", "unknown key 'nose'; did you mean noise"),
+        ("[data]\nsets = [{kind='synthetic', share=0}]", "shares must not all be 0"),
+        ("[data]\nsets = [{kind='synthetic', share=-1}]", r"sets\[0\]: share must be 0 or more"),
         ("method = 'dada'\n" + SYNTHETIC + "[diffusion]\ntracked_steps = 0", "tracked_steps at least 1"),
         (
             "method = 'msg-net'\n" + SYNTHETIC + "[factors]\nleast = 4",
@@ -87,6 +91,18 @@ def test_what_is_written_is_what_is_read(tmp_path):
 def test_mistakes_are_named(tmp_path, text, says):
     with pytest.raises(InputError, match=says):
         read_config(written(tmp_path, text))
+
+
+def test_what_is_made_in_python_is_checked_too():
+    synthetic = Data(sets=(DataSet("synthetic"),))
+    for make in (
+        lambda: Config(),
+        lambda: Optimisation(steps=0),
+        lambda: Validation(factors=()),
+        lambda: at_factor(Config(data=synthetic), 300.0),
+    ):
+        with pytest.raises(InputError):
+            make()
 
 
 def test_a_name_that_is_neither_file_nor_preset_is_told_the_presets():

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,16 @@ import pytest
 import torch
 
 from graphsr.errors import GraphSRError, InputError
-from graphsr.models import files as model_files
 from graphsr.models.graphsr import Architecture
+from graphsr.models.registry import load
 from graphsr.training import checkpoint
-from graphsr.training.config import Config, Data, DataSet, Optimisation, Schedule, Validation, read_config
+from graphsr.training.config import Config, read_config
 from graphsr.training.export import export
 from graphsr.training.loop import Hardware, train
 from graphsr.training.optimiser import learning_rate
-from graphsr.training.standing import Standing
-from graphsr.training.stream import Batches
+from graphsr.training.samples import Batches
+from graphsr.training.sections import Data, DataSet, Optimisation, Schedule, Validation
+from graphsr.training.state import TrainingState
 from tests.training.tiny_runs import HERE, STEPS, run, same, write_pairs, written
 
 
@@ -103,13 +105,14 @@ class TestGoingWrong:
 
 
 class TestLearning:
+    @pytest.mark.slow
     def test_the_loss_falls(self, config, tmp_path):
         """On one pair, which is all there is."""
         root = write_pairs(tmp_path / "pairs", [3] * 4)
         steady = replace(
             config,
             data=replace(config.data, root=str(root), size=40),
-            optimisation=replace(config.optimisation, steps=30, batch=2, learning_rate=3e-3, average=0.0),
+            optimisation=replace(config.optimisation, steps=60, batch=2, learning_rate=3e-3, average=0.0),
             factors=replace(config.factors, least=4.0, most=4.0),
             validation=replace(config.validation, sets=()),
         )
@@ -136,26 +139,45 @@ class TestLearning:
     def test_the_best_model_can_be_exported_and_run(self, unbroken, tmp_path):
         path = tmp_path / "model.safetensors"
         export(unbroken[1] / "best.ckpt", path, half=True)
-        model = model_files.read(path)
+        model = load(path)
         with torch.no_grad():
             target = model(torch.rand(1, 3, 40, 48), torch.rand(1, 1, 10, 12))
         assert target.shape == (1, 1, 40, 48)
+
+
+class TestCheckpointsOfEarlierVersions:
+    """They name a setting that no longer exists."""
+
+    def rewritten(self, folder: Path, path: Path, guess: bool) -> Path:
+        state = checkpoint.read(folder / "best.ckpt")
+        state.config["model"]["guess"] = guess
+        checkpoint.write(path, state)
+        return path
+
+    def test_are_exported_and_gone_on_from_if_it_was_off(self, config, unbroken, tmp_path):
+        export(self.rewritten(unbroken[1], tmp_path / "last.ckpt", False), tmp_path / "model.safetensors")
+        assert load(tmp_path / "model.safetensors").architecture == config.model
+        assert TrainingState(config, tmp_path).step > 0
+
+    def test_are_refused_if_it_was_on(self, unbroken, tmp_path):
+        with pytest.raises(InputError, match=r"old\.ckpt: configuration: model: unknown key 'guess'"):
+            export(self.rewritten(unbroken[1], tmp_path / "old.ckpt", True), tmp_path / "model.safetensors")
 
 
 class TestBeginningWithAModel:
     def test_takes_its_numbers_and_its_architecture(self, unbroken, pairs, tmp_path):
         path = tmp_path / "model.safetensors"
         export(unbroken[1] / "best.ckpt", path)
-        model = model_files.read(path)
+        model = load(path)
         text = written(tmp_path / "more.toml", pairs).read_text()
         data = text[text.index("[data]") :]
         (tmp_path / "more.toml").write_text(f'start = "{path}"\n{data}')
         config = read_config(str(tmp_path / "more.toml"))
         assert config.model == model.architecture
-        begun = Standing(config, tmp_path / "new").network.state_dict()
-        assert all(torch.equal(value, begun[name]) for name, value in model.state_dict().items())
+        own = TrainingState(config, tmp_path / "new").network.state_dict()
+        assert all(torch.equal(value, own[name]) for name, value in model.state_dict().items())
         run(config, tmp_path / "new", stop_after=1)
-        assert Standing(config, tmp_path / "new").step == 1
+        assert TrainingState(config, tmp_path / "new").step == 1
 
     def test_of_another_shape_is_refused(self, config, tmp_path):
         with pytest.raises(InputError, match="start = 'default': another network than that to be trained; "):
@@ -167,15 +189,58 @@ class TestBeginningWithAModel:
             read_config(str(tmp_path / "more.toml"))
 
 
+@pytest.mark.slow
 def test_two_processes_train_together(pairs, tmp_path):
-    path = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 2"))
+    """Also a network that predicts noise, whose loss is made of more than the target."""
+    changes = ("steps = 6", "steps = 2\nnoise_loss = 0.1"), ("hints = true", "hints = true\nconfidence = true")
+    path = written(tmp_path / "tiny.toml", pairs, *changes)
     command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(tmp_path / "run"), "--accelerator", "cpu"]
     done = subprocess.run([*command, "--devices", "2", "--workers", "0"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert checkpoint.read(tmp_path / "run" / "last.ckpt").step == 2
 
 
-class TestStream:
+class TestValidation:
+    def test_the_first_figures_are_those_before_the_first_step(self, config, tmp_path):
+        heard = []
+        train(config, tmp_path, hardware=HERE, listen=heard.append, stop_after=2)
+        assert [(progress.step, bool(progress.scores)) for progress in heard] == [(0, True), (1, False), (2, True)]
+        assert np.isnan(heard[0].loss)
+        again = []
+        train(config, tmp_path, hardware=HERE, listen=again.append, stop_after=1)
+        assert [progress.step for progress in again] == [3]
+
+    def test_a_training_that_makes_a_model_worse_keeps_it_as_it_was(self, config, unbroken, tmp_path):
+        path = tmp_path / "model.safetensors"
+        export(unbroken[1] / "best.ckpt", path)
+        worse = replace(
+            config, start=str(path), optimisation=replace(config.optimisation, learning_rate=0.3, clip=0.0, average=0.0)
+        )
+        with suppress(GraphSRError):  # it may get so bad that no solve accepts the graph
+            run(worse, tmp_path / "run", stop_after=4)
+        assert checkpoint.read(tmp_path / "run" / "best.ckpt").step == 0
+
+    def test_one_pair_is_trained_on_and_validated_on_and_that_is_said(self, config, tmp_path):
+        root = write_pairs(tmp_path / "pairs", [3])
+        notes = []
+        train(replace(config, data=replace(config.data, root=str(root))), tmp_path / "run", hardware=HERE,
+              note=notes.append, stop_after=1)  # fmt: skip
+        assert notes == [f"{root}: there is one pair, so it is used for training and for validation"]
+
+    def test_zeros_that_look_like_holes_are_noted(self, config, tmp_path):
+        root = write_pairs(tmp_path / "pairs", [3, 4, 5])
+        for file in (root / "targets").iterdir():
+            depth = (1000 * np.load(file)).astype(np.uint16)
+            depth[:4, :4] = 0
+            np.save(file, depth)
+        notes = []
+        holed = replace(config, data=replace(config.data, root=str(root)), validation=Validation())
+        train(holed, tmp_path / "run", hardware=HERE, note=notes.append, stop_after=1)
+        assert len(notes) == 1
+        assert "if 0 means no measurement" in notes[0]
+
+
+class TestSamples:
     def test_a_batch_depends_on_the_seed_and_its_number_alone(self, config):
         early, late = Batches(config, 0), Batches(config, 5)
         early.batch(0)
@@ -184,7 +249,7 @@ class TestStream:
             assert torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
 
     def test_processes_share_the_factor_and_not_the_samples(self, config):
-        one, other = Batches(config, 0, 0, 2).batch(3), Batches(config, 0, 1, 2).batch(3)
+        one, other = Batches(config, 0, 0).batch(3), Batches(config, 0, 1).batch(3)
         assert one.source.shape == other.source.shape
         assert not torch.equal(one.target, other.target)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from graphsr.sampling import Sampling, interpolate_source
-from graphsr.training.loss import LOSSES, loss_of
+from graphsr.training.loss import LOSSES, noise_loss, target_loss
 
 
 def pair(factor: int = 4, seed: int = 0):
@@ -18,7 +19,7 @@ def pair(factor: int = 4, seed: int = 0):
 class TestEveryLoss:
     def test_is_nothing_for_the_truth(self, kind):
         target, source = pair()
-        assert float(loss_of(target, target, source, kind)) == 0
+        assert float(target_loss(target, target, source, kind)) == 0
 
     def test_does_not_see_unknown_pixels(self, kind):
         target, source = pair()
@@ -27,30 +28,72 @@ class TestEveryLoss:
         seen[..., :8] = torch.nan
         wild = found.clone()
         wild[..., :8] = 1e6
-        assert float(loss_of(wild, seen, source, kind)) == float(loss_of(found, seen, source, kind))
+        assert float(target_loss(wild, seen, source, kind)) == float(target_loss(found, seen, source, kind))
 
     def test_does_not_change_with_the_unit(self, kind):
         target, source = pair()
         found = target + 0.1 * torch.rand_like(target)
-        metres = float(loss_of(found, target, source, kind))
+        metres = float(target_loss(found, target, source, kind))
         # Measured: equal to 1e-6.
-        assert float(loss_of(1000 * found, 1000 * target, 1000 * source, kind)) == pytest.approx(metres, rel=1e-5)
+        assert float(target_loss(1000 * found, 1000 * target, 1000 * source, kind)) == pytest.approx(metres, rel=1e-5)
 
     def test_has_a_gradient_where_pixels_are_unknown(self, kind):
         target, source = pair()
         target[..., 3] = torch.nan
         found = torch.full_like(target, 2.5).requires_grad_()
-        loss_of(found, target, source, kind).backward()
+        target_loss(found, target, source, kind).backward()
         assert bool(torch.isfinite(found.grad).all())
         assert bool((found.grad[..., 3] == 0).all())
+
+
+class TestNoiseLoss:
+    def noisy(self, strength: float):
+        target, source = pair()
+        std = source.std((-2, -1), keepdim=True, correction=0)
+        error = strength * std * torch.randn(source.shape, generator=torch.Generator().manual_seed(1))
+        return target, source + error
+
+    def best(self, target, source) -> float:
+        """Return the predicted noise, the same for all pixels, that has the least loss."""
+        candidates = torch.logspace(-4.3, 0.5, 100)
+        losses = [float(noise_loss(torch.full_like(source, float(noise)), target, source)) for noise in candidates]
+        return float(candidates[int(np.argmin(losses))])
+
+    @pytest.mark.parametrize("strength", [0.01, 0.1])
+    def test_is_least_at_noise_of_the_size_of_the_errors(self, strength):
+        # The scale of a Cauchy distribution is the median of the absolute errors, 0.67 standard deviations.
+        assert self.best(*self.noisy(strength)) == pytest.approx(0.67 * strength, rel=0.35)
+
+    def test_has_a_least_value_for_a_clean_source(self):
+        assert self.best(*self.noisy(0.0)) == pytest.approx(1e-4, rel=0.2)
+
+    def test_does_not_change_with_the_unit(self):
+        target, source = self.noisy(0.1)
+        noise = torch.full_like(source, 0.05)
+        metres = float(noise_loss(noise, target, source))
+        # Measured: equal to 2e-6.
+        assert float(noise_loss(noise, 1000 * target, 1000 * source)) == pytest.approx(metres, rel=1e-4)
+
+    def test_does_not_see_missing_and_unknown_pixels(self):
+        target, source = self.noisy(0.1)
+        noise = torch.full_like(source, 0.05)
+        source[..., :2] = torch.nan
+        target[..., -8:, :] = torch.nan
+        noise.requires_grad_()
+        loss = noise_loss(noise, target, source)
+        loss.backward()
+        assert bool(torch.isfinite(noise.grad).all())
+        assert bool((noise.grad[..., :2] == 0).all())
+        assert bool((noise.grad[..., -2:, :] == 0).all())
+        assert bool((noise.grad[..., :-2, 2:] != 0).all())
 
 
 def test_relative_to_interpolation_it_does_not_matter_where_zero_is():
     target, source = pair()
     found = target + 0.1 * torch.rand_like(target)
-    here = float(loss_of(found, target, source, "relative"))
+    here = float(target_loss(found, target, source, "relative"))
     # Single precision at 300 is 3e-5.
-    assert float(loss_of(found + 300, target + 300, source + 300, "relative")) == pytest.approx(here, rel=1e-3)
+    assert float(target_loss(found + 300, target + 300, source + 300, "relative")) == pytest.approx(here, rel=1e-3)
 
 
 @pytest.mark.parametrize("factor", [2, 8])
@@ -58,4 +101,4 @@ def test_relative_to_interpolation_the_interpolation_counts_two_at_every_factor(
     target, source = pair(factor)
     interpolated = interpolate_source(source, (32, 32))
     # One for the absolute and one for the squared error, less what keeps flat patches from counting: 1 % here.
-    assert float(loss_of(interpolated, target, source, "relative")) == pytest.approx(2.0, rel=2e-2)
+    assert float(target_loss(interpolated, target, source, "relative")) == pytest.approx(2.0, rel=2e-2)

@@ -21,7 +21,6 @@ extractor = "unet-lite0"
 features = 4
 decoder_channels = [8, 8, 8, 8, 8]
 first_lambda = 1e-3
-guess = true
 offsets = true
 hints = true
 [data]
@@ -68,9 +67,10 @@ def written(path: Path, root: Path, *changes: tuple[str, str]) -> Path:
 
 
 def run(config, folder, **more):
-    losses = []
-    train(config, folder, hardware=HERE, listen=lambda progress: losses.append(progress.loss), **more)
-    return losses
+    """Train, and return the loss of every step."""
+    heard = []
+    train(config, folder, hardware=HERE, listen=heard.append, **more)
+    return [progress.loss for progress in heard if progress.step > 0]
 
 
 def same(one: Path, other: Path) -> bool:

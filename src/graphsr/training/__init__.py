@@ -1,1 +1,1 @@
-"""Training: configuration, the stream of samples, the loop, checkpoints."""
+"""Training: configuration, samples, the loop, validation, checkpoints."""

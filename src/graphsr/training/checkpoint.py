@@ -1,4 +1,4 @@
-"""Where a run stands, in one file, written whole or not at all."""
+"""The state of a run in one file, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,36 +10,54 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import whole_file
+from graphsr.training.config import Config
 
 
 @dataclass(frozen=True)
 class Checkpoint:
+    """Hold the state of a run.
+
+    Attributes:
+        step: how many were made.
+        model: the weights.
+        average: the running mean of the weights; empty if none is kept.
+        optimiser: its state.
+        best: the best validation score so far; infinity before the first.
+        config: the configuration as nested dictionaries and lists.
+    """
+
     step: int
     model: dict[str, torch.Tensor]
-    average: dict[str, torch.Tensor]  # empty: none is kept
+    average: dict[str, torch.Tensor]
     optimiser: dict[str, Any]
-    best: float  # the best validation score so far; infinity before the first
+    best: float
     config: dict[str, Any]
 
 
 def write(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint."""
     content = {name: getattr(checkpoint, name) for name in Checkpoint.__dataclass_fields__}
     with whole_file(path) as part:
         torch.save(content, part)
 
 
 def read(path: Path) -> Checkpoint:
+    """Read a checkpoint; tensors go to the CPU. Nothing in the file is run."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-        return Checkpoint(**content)
+        checkpoint = Checkpoint(**content)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except Exception as error:  # a damaged or foreign file can raise nearly anything
         raise InputError(f"{path}: is damaged, or not a checkpoint of `graphsr train`") from error
+    model = checkpoint.config["model"]
+    if not model.get("guess", False):  # a setting of earlier versions that no longer exists
+        model.pop("guess", None)
+    return checkpoint
 
 
-def as_plain(config: Any) -> dict[str, Any]:
-    """A configuration as nested dictionaries and lists, as checkpoints hold it."""
+def as_plain(config: Config) -> dict[str, Any]:
+    """Return a configuration as nested dictionaries and lists, as checkpoints hold it."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):

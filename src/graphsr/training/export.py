@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from graphsr.baselines import weights
-from graphsr.models import files as model_files
-from graphsr.models.graphsr import GraphSR
+from graphsr.baselines import METHODS, weights
+from graphsr.baselines.base import NetworkBaseline
+from graphsr.models.registry import save
 from graphsr.settings import build
-from graphsr.training import checkpoint, network
+from graphsr.training import checkpoint
 from graphsr.training.config import Config
+from graphsr.training.network import inference_network
+from graphsr.training.running_mean import mean_weights
 
 
 def export(
@@ -23,27 +25,33 @@ def export(
 ) -> str:
     """Write the model of a checkpoint: the running mean of its weights, if one was kept.
 
-    Returns what `graphsr.load` takes: the path, or METHOD:PATH for another method than the graph model.
+    Args:
+        source: the checkpoint, best.ckpt or last.ckpt of a run.
+        path: the file to write, .safetensors.
+        half: whether to store numbers in half precision.
+        about: text to store beside them.
+
+    Returns:
+        What `graphsr.load` takes: the path, or METHOD:PATH for a baseline.
     """
     state = checkpoint.read(Path(source))
     config = build(Config, state.config, f"{source}: configuration")
-    model = network.to_judge(config)
-    mean = {name: value for name, value in state.average.items() if name != "count"}
-    model.load_state_dict(mean or state.model)
-    said = {**_origin(config, state.step), **(about or {})}
-    if isinstance(model, GraphSR):
-        model_files.save(model, path, half=half, about=said)
+    model = inference_network(config)
+    model.load_state_dict(mean_weights(state.average) or state.model)
+    metadata = {**_origin(config, state.step), **(about or {})}
+    if not isinstance(model, NetworkBaseline):
+        save(model, path, half=half, about=metadata)
         return str(path)
-    weights.save(model, config.method, Path(path), half=half, about=said)
-    return f"{weights.called_with(weights.METHODS[config.method], model.factor)}:{path}"
+    weights.save(model, config.method, Path(path), half=half, about=metadata)
+    return f"{weights.called_with(METHODS[config.method], model.factor)}:{path}"
 
 
 def _origin(config: Config, steps: int) -> dict[str, str]:
-    """What a file says of its training; samples are those of one device."""
+    """Return what a file says of its training; samples are those of one device."""
     factors = config.factors
     return {
         "steps": str(steps),
         "samples": str(steps * config.optimisation.batch),
-        "data": ", ".join(one.kind for one in config.data.sets),
+        "data": ", ".join(one.folder if one.kind == "folder" and one.folder else one.kind for one in config.data.sets),
         "factors": f"x{factors.least:g}" + (f" to x{factors.most:g}" if factors.most != factors.least else ""),
     }

@@ -12,40 +12,58 @@ from typing import Any
 import torch
 
 from graphsr.errors import ConvergenceError, GraphSRError, InputError, missing_extra
+from graphsr.files.outputs import make_folder
 from graphsr.pictures import Picture
-from graphsr.training.config import Config, check
-from graphsr.training.loss import loss_of
+from graphsr.training.config import Config
+from graphsr.training.network import has_unused_parameters
 from graphsr.training.optimiser import learning_rate
-from graphsr.training.standing import Standing
+from graphsr.training.samples import Batch, Batches, loader
+from graphsr.training.state import TrainingState
+from graphsr.training.step import TrainingStep
 from graphsr.training.stopping import Stopping
-from graphsr.training.stream import Batch, Batches, loader, open_sets
-from graphsr.training.validation import Judge, Score, overall
+from graphsr.training.validation import Score, Validator, overall
 
 _SECONDS_BETWEEN_CHECKPOINTS = 120.0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener hears after every step."""
+    """Say how far a run is, after every step and before the first.
+
+    Attributes:
+        step: how many were made.
+        steps: how many there will be.
+        loss: before the step; NaN before the first.
+        learning_rate: of the step.
+        samples_a_second: since the run was started.
+        scores: of a validation, if there was one after the step.
+        picture: of some of its results.
+    """
 
     step: int
     steps: int
     loss: float
     learning_rate: float
     samples_a_second: float
-    scores: tuple[Score, ...] = ()  # after a validation
-    picture: Picture | None = None  # of some results, then too
-
-
-Listen = Callable[[Progress], None]
+    scores: tuple[Score, ...] = ()
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
 class Hardware:
+    """Say what to train on.
+
+    Attributes:
+        accelerator: "auto", "cpu", "cuda" and others of Lightning Fabric.
+        devices: how many, each with a process of its own.
+        precision: "32-true", "bf16-mixed" and others of Lightning Fabric.
+        workers: processes that prepare samples, for each device.
+    """
+
     accelerator: str = "auto"
     devices: int = 1
     precision: str = "32-true"
-    workers: int = 1  # processes that prepare samples, for each device
+    workers: int = 1
 
 
 def train(
@@ -53,137 +71,138 @@ def train(
     folder: Path,
     *,
     hardware: Hardware | None = None,
-    listen: Listen = lambda _: None,
+    listen: Callable[[Progress], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
     stop_after: int | None = None,
 ) -> Path:
-    """Train until config.optimisation.steps, going on from folder/last.ckpt if there is one.
+    """Train until config.optimisation.steps, going on from FOLDER/last.ckpt if there is one.
 
-    Returns the path of the best checkpoint, or of the last if nothing was validated. `stop_after` ends the run early,
-    after that many steps of this call, and so does an interrupt (Ctrl-C), after the step it meets.
+    An interrupt (Ctrl-C) ends the run after the step it comes in, with a checkpoint.
+
+    Args:
+        config: what is trained, on what, and how.
+        folder: where checkpoints are written.
+        hardware: what to train on; by default one device of whatever there is.
+        listen: called after every step, and before the first if there is a validation.
+        note: called with what the user may want to know of the data.
+        stop_after: end after so many steps of this call.
+
+    Returns:
+        The path of the best checkpoint, or of the last if nothing was validated.
     """
-    check(config, "configuration")
     hardware = hardware or Hardware()
-    fabric = _fabric(hardware)
+    fabric = _make_fabric(hardware, find_unused_parameters=has_unused_parameters(config))
     fabric.launch()
     fabric.seed_everything(config.optimisation.seed, workers=False, verbose=False)
-    judge = _judge(config) if fabric.is_global_zero else None
-    batches = Batches(config, 0, fabric.global_rank, fabric.world_size)
-    standing = Standing(config, folder)
-    model, wrapped = fabric.setup(standing.network, standing.optimiser)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error.strerror}") from error
+    validator = Validator.of(config) if fabric.is_global_zero else None
+    batches = Batches(config, 0, fabric.global_rank)
+    if fabric.is_global_zero:
+        for sentence in dict.fromkeys([*batches.notes(), *(validator.notes if validator else ())]):
+            note(sentence)
+    state = TrainingState(config, folder)
+    module, optimiser = fabric.setup(TrainingStep(state.network, config.optimisation), state.optimiser)
+    make_folder(folder)
 
-    batches.first = first = standing.step
-    saved = began = time.monotonic()
-    standing.network.train()
+    batches.first = first = state.step
+    state.network.train()
     with Stopping() as stopping:
-        for batch in loader(batches, hardware.workers):
-            value = _step(fabric, model, wrapped, standing, batch)
-            scores: tuple[Score, ...] = ()
-            picture = None
-            if _is_time_to_judge(config, standing.step):
-                if judge is not None:
-                    scores, picture = _judged(judge, standing)
-                standing.note(standing.last)
-                fabric.barrier()
-                saved = time.monotonic()
-            elif time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
-                standing.note(standing.last)
-                saved = time.monotonic()
+        if first == 0 and config.validation.sets:
+            scores, picture = _validate(validator, state)
+            fabric.barrier()
             if fabric.is_global_zero:
-                done = (standing.step - first) * config.optimisation.batch * fabric.world_size
-                rate = config.optimisation.learning_rate * learning_rate(standing.step - 1, config.schedule)
-                speed = done / (time.monotonic() - began)
-                listen(Progress(standing.step, config.optimisation.steps, value, rate, speed, scores, picture))
-            if stopping.asked or (stop_after is not None and standing.step - first >= stop_after):
+                listen(Progress(0, config.optimisation.steps, math.nan, 0.0, 0.0, scores, picture))
+        written = began = time.monotonic()
+        for batch in loader(batches, hardware.workers):
+            loss = _make_step(fabric, module, optimiser, state, batch)
+            scores, picture = (), None
+            if _validates_after(config, state.step):
+                scores, picture = _validate(validator, state)
+                fabric.barrier()
+            if scores or time.monotonic() - written > _SECONDS_BETWEEN_CHECKPOINTS:
+                state.queue(state.last)
+                written = time.monotonic()
+            if fabric.is_global_zero:
+                samples = (state.step - first) * config.optimisation.batch * fabric.world_size
+                rate = config.optimisation.learning_rate * learning_rate(state.step - 1, config.schedule)
+                speed = samples / (time.monotonic() - began)
+                listen(Progress(state.step, config.optimisation.steps, loss, rate, speed, scores, picture))
+            if stopping.asked or (stop_after is not None and state.step - first >= stop_after):
                 break
-    if standing.step > first and standing.sound():
-        standing.note(standing.last)
-        standing.write_noted(fabric.is_global_zero)
+    if state.step > first and state.is_finite():
+        state.queue(state.last)
+        state.write_queued(write=fabric.is_global_zero)
     if stopping.asked:
         raise KeyboardInterrupt
-    return standing.best if standing.best.exists() else standing.last
+    return state.best if state.best.exists() else state.last
 
 
-def _step(fabric: Any, model: Any, wrapped: Any, standing: Standing, batch: Batch | GraphSRError) -> float:
-    """One step; returns the loss before it."""
+def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, batch: Batch | GraphSRError) -> float:
+    """Make one step and return the loss before it."""
     if isinstance(batch, GraphSRError):
         raise batch
-    config, step = standing.config, standing.step
+    config, step = state.config, state.step
     how = config.optimisation
-    # Encoders drop branches at random. Chance is tied to the step, so that a run can go on anywhere.
+    # Encoders drop branches at random. What is drawn follows from the step, so that a run can go on anywhere.
     torch.manual_seed(how.seed + 1_000_003 * step + fabric.global_rank)
-    for group in wrapped.param_groups:
+    for group in optimiser.param_groups:
         group["lr"] = group["initial_lr"] * learning_rate(step, config.schedule)
-    guide, source, target = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
     try:
-        loss = loss_of(model(guide, source), target, source, how.loss)
-    except (ConvergenceError, InputError) as error:  # a network gone wild predicts graphs that no solve accepts
-        raise _bad_step(step, str(error), standing.last) from error
+        loss = module(*(x.to(fabric.device) for x in (batch.guide, batch.source, batch.target)))
+    except (ConvergenceError, InputError) as error:  # a network that diverges predicts graphs that no solve accepts
+        raise _failed_step(step, str(error), state.last) from error
     value = float(loss.detach())
     if not math.isfinite(value):
-        raise _bad_step(step, f"the loss is {value}", standing.last)
-    standing.write_noted(fabric.is_global_zero)
-    wrapped.zero_grad()
+        raise _failed_step(step, f"the loss is {value}", state.last)
+    state.write_queued(write=fabric.is_global_zero)
+    optimiser.zero_grad()
     fabric.backward(how.loss_times * loss)
-    norm = torch.nn.utils.clip_grad_norm_(standing.network.parameters(), how.clip or math.inf)
+    norm = torch.nn.utils.clip_grad_norm_(state.network.parameters(), how.clip or math.inf)
     if not bool(torch.isfinite(norm)):
-        raise _bad_step(step, "the gradient is not finite", standing.last)
-    wrapped.step()
-    standing.step += 1
-    standing.mean.follow(standing.network)
+        raise _failed_step(step, "the gradient is not finite", state.last)
+    optimiser.step()
+    state.step += 1
+    state.mean.update(state.network)
     return value
 
 
-def _bad_step(step: int, what: str, last: Path) -> GraphSRError:
-    kept = f"{last} holds the last good state" if last.exists() else "no state was worth keeping yet"
+def _failed_step(step: int, what: str, last: Path) -> GraphSRError:
+    kept = f"{last} holds the last good state" if last.exists() else "there is no checkpoint yet"
     return GraphSRError(f"step {step}: {what}; {kept}. A smaller learning_rate or gradient clip may help")
 
 
-def _fabric(hardware: Hardware) -> Any:
+def _validates_after(config: Config, step: int) -> bool:
+    how = config.validation
+    return bool(how.sets) and (step % how.every == 0 or step == config.optimisation.steps)
+
+
+def _validate(validator: Validator | None, state: TrainingState) -> tuple[tuple[Score, ...], Picture | None]:
+    """Measure the model as it is, queue it if it is the best so far, and draw a picture; in the first process alone."""
+    if validator is None:
+        return (), None
+    model = state.inference_model()
+    scores, picture = tuple(validator.scores(model)), validator.picture(model)
+    if overall(scores) < state.best_score:
+        state.best_score = overall(scores)
+        state.queue(state.best)
+    return scores, picture
+
+
+def _make_fabric(hardware: Hardware, *, find_unused_parameters: bool) -> Any:
     try:
         import lightning_fabric as lightning
-        from lightning_fabric.strategies import DDPStrategy
+        from lightning_fabric.strategies.ddp import DDPStrategy
     except ImportError as error:
         raise missing_extra("training needs more packages", "train") from error
-    # Some published networks carry parameters that no output depends on.
-    strategy = DDPStrategy(find_unused_parameters=True) if hardware.devices > 1 else "auto"
+    ddp = DDPStrategy(find_unused_parameters=find_unused_parameters)
     try:
         return lightning.Fabric(
             accelerator=hardware.accelerator,
             devices=hardware.devices,
             precision=hardware.precision,  # type: ignore[arg-type]
-            strategy=strategy,
+            strategy=ddp if hardware.devices > 1 else "auto",
         )
     except (RuntimeError, ValueError) as error:
         raise InputError(
             f"accelerator {hardware.accelerator!r}, {hardware.devices} devices, precision {hardware.precision!r}: "
             f"{error}"
         ) from error
-
-
-def _is_time_to_judge(config: Config, step: int) -> bool:
-    watched = config.validation
-    return bool(watched.sets) and (step % watched.every == 0 or step == config.optimisation.steps)
-
-
-def _judge(config: Config) -> Judge | None:
-    watched = config.validation
-    if not watched.sets:
-        return None
-    kinds = [one.kind for one in watched.sets]
-    names = [one.kind if kinds.count(one.kind) == 1 else f"{one.kind}:{one.folder}" for one in watched.sets]
-    sets = open_sets(watched.sets, config.data.root, "val")
-    return Judge(list(zip(names, sets, strict=True)), watched.size, watched.factors, watched.pairs)
-
-
-def _judged(judge: Judge, standing: Standing) -> tuple[tuple[Score, ...], Picture]:
-    """The scores of the model as it stands, which is kept if it is the best so far, and a picture."""
-    model = standing.judged()
-    scores, picture = tuple(judge.scores(model)), judge.picture(model)
-    if overall(scores) < standing.best_score:
-        standing.best_score = overall(scores)
-        standing.note(standing.best)
-    return scores, picture

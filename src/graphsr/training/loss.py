@@ -5,20 +5,32 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from graphsr.sampling import interpolate_source
-from graphsr.scaling import mean_and_std
+from graphsr.sampling import Sampling, interpolate_source
+from graphsr.scaling import mean_and_std, smallest_std
 
 LOSSES = ("l1", "mse", "both", "relative")
+# A source pixel of which less is known has no error to learn from.
+_LEAST_KNOWN = 0.5
+# Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.
+_LEAST_ERROR = 1e-4
 
 
-def loss_of(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Tensor:
-    """Over the known pixels, in standard deviations of each source or relative to bicubic interpolation.
+def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Tensor:
+    """Return the error of a target over the known pixels.
 
-    found and target (B, 1, H, W), source (B, 1, h, w); NaN = unknown in the last two.
+    Args:
+        found: (B, 1, H, W).
+        target: (B, 1, H, W), the truth; NaN = unknown.
+        source: (B, 1, h, w), NaN = missing.
+        kind: one of `LOSSES`: "l1", "mse" and "both" in standard deviations of each source, "relative" as a part of
+            the errors of bicubic interpolation.
+
+    Returns:
+        One number ().
     """
     if kind == "relative":
-        return _relative(found, interpolate_source(source, (target.shape[-2], target.shape[-1])), target)
-    difference = ((found - target) / _spread(source))[torch.isfinite(target)]
+        return _relative_loss(found, interpolate_source(source, (target.shape[-2], target.shape[-1])), target)
+    difference = ((found - target) / _std(source))[torch.isfinite(target)]
     if kind == "l1":
         return difference.abs().mean()
     if kind == "mse":
@@ -26,9 +38,34 @@ def loss_of(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Tensor:
     return difference.abs().mean() + difference.square().mean()
 
 
-def _relative(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
-    """Absolute and squared error of each sample as parts of the interpolation's: x4 then counts like x16, whose errors
-    are twenty times larger."""
+def noise_loss(noise: Tensor, target: Tensor, source: Tensor) -> Tensor:
+    """Return the negative log-likelihood of the source's errors under the noise that a network predicts.
+
+    The distribution is Cauchy's: real errors have long tails, and its gradient is bounded.
+
+    Args:
+        noise: (B, 1, h, w), predicted standard deviation of each source pixel, in standard deviations of the source.
+        target: (B, 1, H, W), the truth; NaN = unknown.
+        source: (B, 1, h, w), NaN = missing.
+
+    Returns:
+        One number (), up to a constant.
+    """
+    sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
+    true_source, share = sampling.masked(torch.nan_to_num(target), torch.isfinite(target))
+    known = torch.isfinite(source)
+    mean, std = mean_and_std(source, known)
+    error = torch.nan_to_num(source - true_source) / torch.maximum(std, smallest_std(mean))
+    likelihood = noise.log() + torch.log1p((error.square() + _LEAST_ERROR**2) / noise.square())
+    counted = (known & (share > _LEAST_KNOWN)).to(likelihood.dtype)
+    return (likelihood * counted).sum() / counted.sum().clamp_min(1)
+
+
+def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
+    """Return absolute and squared error of each sample as parts of the interpolation's.
+
+    x4 then counts like x16, whose errors are twenty times larger.
+    """
     known = torch.isfinite(target)
     count = known.sum((1, 2, 3)).clamp_min(1)
 
@@ -38,14 +75,14 @@ def _relative(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
 
     absolute, squared = errors(found)
     easy_absolute, easy_squared = errors(interpolated)
-    # A patch that interpolation gets right has nothing to teach.
+    # A patch that interpolation gets right must not count for ever more.
     highest = torch.where(known, target, torch.full_like(target, -torch.inf)).amax((1, 2, 3))
     lowest = torch.where(known, target, torch.full_like(target, torch.inf)).amin((1, 2, 3))
     least = 1e-3 * (highest - lowest).clamp_min(0) + 1e-12
     return (absolute / (easy_absolute + least) + squared / (easy_squared + least.square())).mean()
 
 
-def _spread(source: Tensor) -> Tensor:
-    """(B, 1, 1, 1) standard deviation of the known pixels; patches that are nearly flat are not blown up."""
-    mean, spread = mean_and_std(source, torch.isfinite(source))
-    return spread.clamp_min(1e-3).clamp_min(0.02 * mean.abs())
+def _std(source: Tensor) -> Tensor:
+    """Return (B, 1, 1, 1): the standard deviation of the known pixels, but more than nothing where they are flat."""
+    mean, std = mean_and_std(source, torch.isfinite(source))
+    return std.clamp_min(1e-3).clamp_min(0.02 * mean.abs())

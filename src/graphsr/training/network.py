@@ -1,8 +1,7 @@
-"""What a configuration trains: the graph model, or one of the methods it is compared with."""
+"""What a configuration trains: the graph model, or one of the baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -17,82 +16,107 @@ from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.models.registry import load
-from graphsr.settings import build as from_table
-from graphsr.training.config import Config, fixed_factor
+from graphsr.settings import build
+from graphsr.training.config import Config
 
-# Guide (B, 3, H, W) and source (B, 1, h, w) -> target (B, 1, H, W) in the source's unit, with gradients.
 Trainable = GraphSR | NetworkBaseline
+# Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
+_WITH_UNUSED_PARAMETERS = {"fdsr", "pmbanet", "gdpt", "unet-efficientnet-b2"}
 
 
-def build(config: Config, *, pretrained: bool | str = False) -> Trainable:
+def build_network(config: Config, *, pretrained: bool | str = False) -> Trainable:
+    """Build the network that a configuration trains.
+
+    Args:
+        config: says which network.
+        pretrained: whether its encoder gets ImageNet weights; a path: those in a file.
+
+    Returns:
+        The network with the settings of training: guide (B, 3, H, W), source (B, 1, h, w) -> target (B, 1, H, W) in the
+        source's unit, with gradients.
+    """
     if not config.method:
         network = GraphSR(config.model, pretrained=pretrained)
         network.rtol = config.optimisation.rtol
         return network
-    rival = METHODS[config.method].build(fixed_factor(config))
-    assert isinstance(rival, NetworkBaseline)  # as all that are learned
-    if isinstance(rival, DADABaseline):
-        rival.steps, rival.tracked_steps = config.diffusion.steps, config.diffusion.tracked_steps
-    encoder = encoder_of(rival)
+    baseline = _build_baseline(config)
+    if isinstance(baseline, DADABaseline):
+        baseline.steps, baseline.tracked_steps = config.diffusion.steps, config.diffusion.tracked_steps
+    encoder = encoder_of(baseline)
     if encoder is not None and pretrained is not False:
         encoder.load_imagenet(None if pretrained is True else pretrained)
     elif isinstance(pretrained, str):
         raise InputError(f"{config.method} has no encoder to load ImageNet weights into: leave `pretrained` out")
-    return rival
+    return baseline
 
 
-def begun(config: Config) -> Trainable:
-    """The network of a new run: with ImageNet weights, or the numbers of another model, as the configuration says."""
+def initial_network(config: Config) -> Trainable:
+    """Build the network of a new run: with ImageNet weights, or those of another model, as the configuration says."""
     if not config.start:
-        return build(config, pretrained=config.pretrained)
-    network = build(config)
+        return build_network(config, pretrained=config.pretrained)
+    network = build_network(config)
     name = config.start
     if config.method:
-        name = f"{called_with(METHODS[config.method], fixed_factor(config))}:{name.rpartition(':')[2]}"
+        name = f"{called_with(METHODS[config.method], config.fixed_factor)}:{name.rpartition(':')[2]}"
     try:
-        numbers = load(name).state_dict()
+        weights = load(name).state_dict()
     except InputError as error:
         raise InputError(f"start = {config.start!r}: {error}") from error
     own = network.state_dict()
-    other = sorted({key for key in own.keys() | numbers.keys() if _shape(own, key) != _shape(numbers, key)})
+    other = sorted({key for key in own.keys() | weights.keys() if _shape(own, key) != _shape(weights, key)})
     if other:
         raise InputError(f"start = {config.start!r}: another network than that to be trained; {other[0]} differs")
-    network.load_state_dict(numbers)
+    network.load_state_dict(weights)
     return network
+
+
+def inference_network(config: Config) -> Trainable:
+    """Build the network as it is used once it is trained, without its weights: full accuracy, all steps."""
+    return _build_baseline(config).eval() if config.method else GraphSR(config.model).eval()
+
+
+def _build_baseline(config: Config) -> NetworkBaseline:
+    baseline = METHODS[config.method].build(config.fixed_factor)
+    assert isinstance(baseline, NetworkBaseline)  # as all that are learned
+    return baseline
 
 
 def _shape(state: dict[str, torch.Tensor], key: str) -> tuple[int, ...] | None:
     return tuple(state[key].shape) if key in state else None
 
 
-def to_judge(config: Config) -> Trainable:
-    """The network as it is used once trained, without its numbers yet: full accuracy, all steps."""
-    if config.method:
-        rival = METHODS[config.method].build(fixed_factor(config))
-        assert isinstance(rival, NetworkBaseline)
-        return rival.eval()
-    return GraphSR(config.model).eval()
+def has_unused_parameters(config: Config) -> bool:
+    """Say whether some parameters of the network get no gradient, which a distributed training has to be told."""
+    return (config.method or config.model.extractor) in _WITH_UNUSED_PARAMETERS
 
 
-def parts(network: Trainable) -> Iterable[tuple[float, list[nn.Parameter]]]:
-    """Parameters with what their learning rate is multiplied by."""
+def parameter_groups(network: Trainable) -> list[tuple[float, list[nn.Parameter]]]:
+    """Return the parameters, with what the learning rate is multiplied by for them."""
     return network.learning_rates() if isinstance(network, NetworkBaseline) else [(1.0, list(network.parameters()))]
 
 
-def layout(network: Trainable) -> torch.memory_format:
-    """How tensors lie in memory while it is trained."""
+def memory_format(network: Trainable) -> torch.memory_format:
+    """Return how tensors lie in memory while the network is trained."""
     return network.layout if isinstance(network, NetworkBaseline) else torch.channels_last
 
 
 def encoder_of(network: nn.Module) -> Encoder | None:
-    """The part that may begin with ImageNet weights."""
+    """Return the part of a network that may begin with ImageNet weights."""
     return next((module for module in network.modules() if isinstance(module, Encoder)), None)
 
 
-def what_is_trained(config: dict[str, Any], where: str) -> dict[str, Any]:
-    """What must not change while a run goes on, of a configuration as checkpoints hold it."""
+def network_settings(config: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return what must not change while a run goes on.
+
+    Args:
+        config: a configuration as checkpoints hold it.
+        where: begins the message about what is wrong with it.
+
+    Returns:
+        Names and values; equal ones mean the same network.
+    """
     # Through the dataclass, so that settings that did not exist yet have their defaults.
-    settings = asdict(from_table(Architecture, config["model"], where))
+    settings = asdict(build(Architecture, config["model"], where))
     method = config.get("method", "")
     if method and METHODS[method].factors:
         settings["factor"] = config["factors"]["least"]

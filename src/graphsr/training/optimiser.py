@@ -1,4 +1,4 @@
-"""Adam over the parts of a network, and how its learning rate goes."""
+"""Adam over the parameters of a network, and how its learning rate goes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import math
 
 import torch
 
-from graphsr.training.config import Optimisation, Schedule
-from graphsr.training.network import Trainable, encoder_of, parts
+from graphsr.training.network import Trainable, encoder_of, parameter_groups
+from graphsr.training.sections import Optimisation, Schedule
 
 
-def optimiser(network: Trainable, how: Optimisation) -> torch.optim.Adam:
+def make_optimiser(network: Trainable, how: Optimisation) -> torch.optim.Adam:
+    """Make the optimiser of a network; `initial_lr` of each group is its learning rate before any schedule."""
     encoder = encoder_of(network)
-    slow = set() if encoder is None else {id(p) for p in encoder.parameters()}
+    of_encoder = set() if encoder is None else {id(p) for p in encoder.parameters()}
     rate = how.learning_rate if how.encoder_learning_rate is None else how.encoder_learning_rate
     groups = []
-    for times, parameters in parts(network):
-        others = [p for p in parameters if id(p) not in slow]
-        encoding = [p for p in parameters if id(p) in slow]
+    for times, parameters in parameter_groups(network):
+        others = [p for p in parameters if id(p) not in of_encoder]
+        encoding = [p for p in parameters if id(p) in of_encoder]
         for base, chosen in ((how.learning_rate, others), (rate, encoding)):
             if chosen:
                 groups.append({"params": chosen, "initial_lr": times * base})
@@ -25,7 +26,7 @@ def optimiser(network: Trainable, how: Optimisation) -> torch.optim.Adam:
 
 
 def learning_rate(step: int, how: Schedule) -> float:
-    """The factor of the learning rate at a step."""
+    """Return what the learning rate is multiplied by at a step."""
     rate = min(1.0, (step + 1) / how.warm_up) if how.warm_up else 1.0
     if how.every:
         rate *= how.times ** (step // how.every)

@@ -7,7 +7,7 @@ from torch import nn
 
 
 class RunningMean:
-    """Less noisy than any single state. With decay 0 none is kept."""
+    """Average the weights of the last steps, which is less noisy than any single state. With decay 0 none is kept."""
 
     def __init__(self, network: nn.Module, decay: float) -> None:
         self.decay = decay
@@ -21,7 +21,8 @@ class RunningMean:
         if state and self.decay > 0:
             self.state = dict(state)
 
-    def follow(self, network: nn.Module) -> None:
+    def update(self, network: nn.Module) -> None:
+        """Take in the weights after a step."""
         if not self.state:
             return
         self.state["count"] += 1
@@ -33,6 +34,7 @@ class RunningMean:
             else:
                 self.state[name] = value.detach().clone()
 
-    def weights(self) -> dict[str, torch.Tensor]:
-        """The mean as a state dict; empty if none is kept."""
-        return {name: value for name, value in self.state.items() if name != "count"}
+
+def mean_weights(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the mean in a `RunningMean.state` as a state dict; empty if none is kept."""
+    return {name: value for name, value in state.items() if name != "count"}

@@ -7,22 +7,22 @@ import threading
 
 
 class Stopping:
-    """Turns an interrupt into a wish to stop after the step."""
+    """Turn an interrupt into `asked`, so that the run ends after the step; a second one interrupts at once."""
 
     def __init__(self) -> None:
         self.asked = False
 
     def __enter__(self) -> Stopping:
-        self.before = None
-        if threading.current_thread() is threading.main_thread():  # only there can it be heard
-            self.before = signal.signal(signal.SIGINT, self._hear)
+        self._before = None
+        if threading.current_thread() is threading.main_thread():  # only there can handlers be set
+            self._before = signal.signal(signal.SIGINT, self._handle)
         return self
 
-    def _hear(self, *_: object) -> None:
+    def _handle(self, *_: object) -> None:
         if self.asked:
-            raise KeyboardInterrupt  # asked twice: at once
+            raise KeyboardInterrupt
         self.asked = True
 
     def __exit__(self, *_: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)

@@ -1,4 +1,4 @@
-"""The methods we are compared with are trained by the same trainer, on the same samples."""
+"""The baselines are trained by the same trainer, on the same samples."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import torch
 import graphsr
 from graphsr import InputError
 from graphsr.baselines import METHODS
-from graphsr.models.base import load
 from graphsr.models.graphsr import Architecture
-from graphsr.training.config import Diffusion, Validation, at_factor
+from graphsr.models.registry import load
+from graphsr.training.config import at_factor
 from graphsr.training.export import export
 from graphsr.training.loop import train
-from graphsr.training.network import build
-from graphsr.training.optimiser import optimiser
+from graphsr.training.network import build_network
+from graphsr.training.optimiser import make_optimiser
+from graphsr.training.sections import Diffusion, Validation
 from tests.training.tiny_runs import HERE, run, same, write_pairs
 
 # PMBANet at x2 is its smallest, and still 18 million numbers.
@@ -25,28 +26,28 @@ FACTORS = {"msg-net": 4, "pmbanet": 2}
 LEARNED = [method.name for method in METHODS.values() if method.learned]
 
 
-def rival(config, name, steps=2, **more):
+def baseline(config, name, steps=2, **more):
     """A tiny run of a method instead of the graph model."""
     changed = replace(
-        config,
+        at_factor(config, FACTORS.get(name, 4)),
         method=name,
         model=Architecture(),
         diffusion=Diffusion(8, 4) if name == "dada" else Diffusion(),
         optimisation=replace(config.optimisation, steps=steps, batch=1, average=0.0, **more),
         validation=Validation(),
     )
-    return at_factor(changed, FACTORS.get(name, 4))
+    return changed
 
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_every_learned_method_is_trained_exported_and_run_under_its_name(config, name, tmp_path):
-    settings = rival(config, name, steps=1)
+    settings = baseline(config, name, steps=1)
     checkpoint = train(settings, tmp_path, hardware=HERE)
     called = export(checkpoint, tmp_path / "weights.safetensors", half=True)
     factor = FACTORS.get(name)
     assert called == f"{name}{'' if factor is None else f'-x{factor}'}:{tmp_path / 'weights.safetensors'}"
     model = load(called)
-    before, after = build(settings).network.state_dict(), model.network.state_dict()
+    before, after = build_network(settings).network.state_dict(), model.network.state_dict()
     assert before.keys() == after.keys()
     guide, source = torch.rand(1, 3, 16, 16), torch.rand(1, 1, 16 // (factor or 4), 16 // (factor or 4))
     with torch.no_grad():
@@ -55,14 +56,14 @@ def test_every_learned_method_is_trained_exported_and_run_under_its_name(config,
 
 def test_the_loss_falls(config, tmp_path):
     """Of FDSR on one pair, which is all there is; batches of one."""
-    settings = rival(config, "fdsr", steps=40, learning_rate=5e-4)
+    settings = baseline(config, "fdsr", steps=40, learning_rate=5e-4)
     root = write_pairs(tmp_path / "pairs", [3] * 4)
     losses = run(replace(settings, data=replace(settings.data, root=str(root), size=40)), tmp_path / "run")
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:3])
 
 
 def test_a_run_stopped_and_started_again_is_as_if_it_never_was(config, tmp_path):
-    settings = rival(config, "fdkn", steps=2)
+    settings = baseline(config, "fdkn", steps=2)
     whole = run(settings, tmp_path / "whole")
     parts = run(settings, tmp_path / "parts", stop_after=1) + run(settings, tmp_path / "parts")
     assert parts == whole
@@ -70,19 +71,19 @@ def test_a_run_stopped_and_started_again_is_as_if_it_never_was(config, tmp_path)
 
 
 def test_a_checkpoint_of_another_method_or_factor_is_refused(config, tmp_path):
-    run(rival(config, "msg-net"), tmp_path, stop_after=1)
+    run(baseline(config, "msg-net"), tmp_path, stop_after=1)
     with pytest.raises(InputError, match="method = 'msg-net', now 'fdsr'"):
-        run(rival(config, "fdsr"), tmp_path)
+        run(baseline(config, "fdsr"), tmp_path)
     with pytest.raises(InputError, match="factor = 4, now 8"):
-        run(at_factor(rival(config, "msg-net"), 8), tmp_path)
+        run(at_factor(baseline(config, "msg-net"), 8), tmp_path)
 
 
 def test_biases_and_the_last_layer_of_msg_net_learn_at_a_tenth(config):
-    settings = rival(config, "msg-net", learning_rate=1.0)
-    network = build(settings)
+    settings = baseline(config, "msg-net", learning_rate=1.0)
+    network = build_network(settings)
     rates = {
         id(p): group["initial_lr"]
-        for group in optimiser(network, settings.optimisation).param_groups
+        for group in make_optimiser(network, settings.optimisation).param_groups
         for p in group["params"]
     }
     found = {name: rates[id(p)] for name, p in network.named_parameters()}
@@ -92,9 +93,9 @@ def test_biases_and_the_last_layer_of_msg_net_learn_at_a_tenth(config):
 
 
 def test_the_encoder_of_dada_may_learn_at_its_own_rate(config):
-    settings = rival(config, "dada", encoder_learning_rate=1e-5, learning_rate=1e-4)
-    network = build(settings)
-    slow = next(g for g in optimiser(network, settings.optimisation).param_groups if g["initial_lr"] == 1e-5)
+    settings = baseline(config, "dada", encoder_learning_rate=1e-5, learning_rate=1e-4)
+    network = build_network(settings)
+    slow = next(g for g in make_optimiser(network, settings.optimisation).param_groups if g["initial_lr"] == 1e-5)
     assert len(slow["params"]) == sum(1 for name, _ in network.named_parameters() if ".encoder." in name) > 0
 
 
@@ -102,7 +103,7 @@ def test_the_encoder_of_dada_may_learn_at_its_own_rate(config):
 def x4(config, tmp_path_factory):
     """Weights of MSG-Net at x4."""
     folder = tmp_path_factory.mktemp("msg-net")
-    export(train(rival(config, "msg-net", steps=1), folder, hardware=HERE), folder / "a.safetensors")
+    export(train(baseline(config, "msg-net", steps=1), folder, hardware=HERE), folder / "a.safetensors")
     return folder / "a.safetensors"
 
 
@@ -112,6 +113,5 @@ class TestWeights:
         with pytest.raises(InputError, match=f"are of msg-net-x4, not of {asked}; say msg-net-x4:"):
             graphsr.load(f"{asked}:{x4}")
 
-    def test_without_a_name_are_told_theirs(self, x4):
-        with pytest.raises(InputError, match="holds the weights of msg-net-x4, another method; say msg-net-x4:"):
-            graphsr.load(x4)
+    def test_without_a_name_go_by_that_inside(self, x4):
+        assert graphsr.load(x4).digest() == graphsr.load(f"msg-net-x4:{x4}").digest()

@@ -1,0 +1,76 @@
+"""A training step: the loss of a batch, made of all that the network predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from graphsr.baselines import METHODS
+from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.training.loss import target_loss
+from graphsr.training.network import build_network, has_unused_parameters
+from graphsr.training.sections import Diffusion, Optimisation, Validation
+from graphsr.training.step import TrainingStep
+
+TINY = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3)
+
+
+def batch(size: int = 32, factor: int = 4):
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((2, 3, size, size), (2, 1, size // factor, size // factor), (2, 1, size, size))
+    return tuple(torch.rand(shape, generator=generator) for shape in shapes)
+
+
+def without_gradient(step: TrainingStep, *inputs: torch.Tensor) -> list[str]:
+    step.train()
+    step(*inputs).backward()
+    return [name for name, parameter in step.named_parameters() if parameter.grad is None]
+
+
+def test_without_predicted_noise_it_is_the_loss_of_the_target():
+    guide, source, target = batch()
+    network = GraphSR(TINY).eval()
+    loss = TrainingStep(network, Optimisation(loss="both", noise_loss=1.0))(guide, source, target)
+    assert loss.item() == target_loss(network(guide, source), target, source, "both").item()
+
+
+def test_predicted_noise_adds_its_loss():
+    network = GraphSR(replace(TINY, confidence=True)).eval()
+    without, once, twice = (
+        TrainingStep(network, Optimisation(noise_loss=weight))(*batch()).item() for weight in (0.0, 0.1, 0.2)
+    )
+    assert once != without
+    assert twice - without == pytest.approx(2 * (once - without), rel=1e-4)
+
+
+@pytest.mark.parametrize("noise_loss", [0.0, 0.1])
+@pytest.mark.parametrize("confidence", [False, True])
+def test_every_parameter_of_the_graph_model_gets_a_gradient(noise_loss, confidence):
+    network = GraphSR(replace(TINY, confidence=confidence, detail=True, floors=True, floor=5e-3, offsets=True))
+    assert without_gradient(TrainingStep(network, Optimisation(noise_loss=noise_loss)), *batch()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [method.name for method in METHODS.values() if method.learned])
+def test_baselines_with_parameters_that_get_no_gradient_are_known(config, name):
+    factor = 2 if METHODS[name].factors else 4
+    settings = replace(
+        config,
+        method=name,
+        model=Architecture(),
+        factors=replace(config.factors, least=factor, most=factor),
+        diffusion=Diffusion(2, 2) if name == "dada" else Diffusion(),
+        validation=Validation(),
+    )
+    unused = without_gradient(TrainingStep(build_network(settings), settings.optimisation), *batch(factor=factor))
+    assert bool(unused) == has_unused_parameters(settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extractor", ["fdsr", "unet-resnet18", "unet-efficientnet-b2"])
+def test_extractors_with_parameters_that_get_no_gradient_are_known(config, extractor):
+    settings = replace(config, model=Architecture(extractor=extractor, features=4))
+    unused = without_gradient(TrainingStep(build_network(settings), settings.optimisation), *batch())
+    assert bool(unused) == has_unused_parameters(settings)
