@@ -125,7 +125,7 @@ class TestMaskedAverage:
         valid = torch.ones(6, 6, dtype=torch.bool)
         valid[:3, :3] = False
         mean, share = Sampling((6, 6), (2, 2)).masked(torch.full((6, 6), 4.0), valid)
-        assert (mean[0, 0], share[0, 0]) == (0.0, 0.0)
+        assert (float(mean[0, 0]), float(share[0, 0])) == (0.0, 0.0)
         torch.testing.assert_close(mean.flatten()[1:], torch.full((3,), 4.0))
 
     @every_size
@@ -230,8 +230,8 @@ every_place = pytest.mark.parametrize(("origin", "step"), PLACES.values(), ids=P
 
 def placed(origin: float, step: float) -> Sampling:
     """A target of 19 x 23 pixels, and as many cells as it takes to cover it."""
-    cells = tuple(int(np.ceil((n - origin) / step - 1e-9)) for n in (19, 23))
-    return Sampling((19, 23), cells, origin=(origin, origin), step=(step, step))
+    height, width = (int(np.ceil((n - origin) / step - 1e-9)) for n in (19, 23))
+    return Sampling((19, 23), (height, width), origin=(origin, origin), step=(step, step))
 
 
 class TestSourcesThatLieAnywhere:

@@ -169,7 +169,7 @@ def test_a_pair_that_kills_its_process_costs_itself_only(folders: Folders, monke
 def test_whatever_befalls_one_pair_the_others_are_done(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     guides, sources, out = folders
     out.mkdir()
-    plain = batches.upsample_pair
+    plain = batches.upsample_pair  # type: ignore[attr-defined]
 
     def unlucky(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
         if files.source.stem == "attic":

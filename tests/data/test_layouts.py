@@ -86,7 +86,7 @@ def test_an_unknown_split_is_refused(kind: str, tmp_path: Path) -> None:
 def test_only_a_folder_can_be_told_what_is_unknown_and_what_is_for_validation(kind: str, tmp_path: Path) -> None:
     for option in ({"missing": 0.0}, {"validation": ("a*",)}):
         with pytest.raises(InputError, match=f"{kind}: says itself what is unknown"):
-            open_pairs(kind, tmp_path, "train", **option)  # type: ignore[arg-type]
+            open_pairs(kind, tmp_path, "train", **option)
 
 
 def test_a_set_without_test_pairs_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import graphsr
-from graphsr.data.degradation import average
+from graphsr.data.footprints import average
 from graphsr.scenes import scene
 
 # Training draws seeds below a million.

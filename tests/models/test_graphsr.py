@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -28,6 +29,12 @@ FORMS = {
 def model(how: Architecture = SMALL) -> GraphSR:
     torch.manual_seed(0)
     return GraphSR(how).eval()
+
+
+def head_of(network: GraphSR) -> Any:
+    """The last convolution of the network."""
+    head: Any = network.feature_extractor.segmentation_head
+    return head[0]
 
 
 def images(*shape: int, seed: int = 1) -> torch.Tensor:
@@ -112,7 +119,7 @@ class TestChannels:
 def test_begins_at_the_colour_graph_where_the_features_say_nothing():
     how = replace(SMALL, offsets=False, colour_mu=0.08, colour_power=1.75, floor=1e-2, first_lambda=9e-4)
     network = model(how)
-    torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
+    torch.nn.init.zeros_(head_of(network).weight)
     guide, source = images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
     with torch.no_grad():
         edges = network.run(guide, source).edges
@@ -125,8 +132,8 @@ def test_begins_at_the_colour_graph_where_the_features_say_nothing():
 def test_the_network_can_connect_what_colours_part():
     how = replace(SMALL, offsets=False, colour_mu=0.08, floor=1e-2, first_lambda=9e-4)
     network = model(how)
-    torch.nn.init.zeros_(network.feature_extractor.segmentation_head[0].weight)
-    network.feature_extractor.segmentation_head[0].bias.data[-1] = -10.0  # colours count for nothing
+    torch.nn.init.zeros_(head_of(network).weight)
+    head_of(network).bias.data[-1] = -10.0  # colours count for nothing
     with torch.no_grad():
         edges = network.run(images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)).edges
     torch.testing.assert_close(edges.down, torch.full_like(edges.down, 9e-4), rtol=2e-3, atol=0)
@@ -135,7 +142,7 @@ def test_the_network_can_connect_what_colours_part():
 def test_the_network_can_say_how_low_an_edge_weight_may_be():
     how = replace(SMALL, offsets=False, floors=True, floor=1e-2, first_mu=1e-3, first_lambda=1.0)
     network = model(how)
-    head = network.feature_extractor.segmentation_head[0]
+    head = head_of(network)
     head.weight.data[-1] = 0.0
     least = []
     for turn in (-10.0, 0.0, 10.0):
@@ -163,7 +170,7 @@ class TestConfidence:
     def network(self, level: float) -> GraphSR:
         """A model whose network calls every source pixel equally noisy."""
         network = model(self.HOW)
-        last = network.noise_head.layers[-1]
+        last: Any = network.noise_head.layers[-1]
         torch.nn.init.zeros_(last.weight)
         torch.nn.init.constant_(last.bias, level)
         return network

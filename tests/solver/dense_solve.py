@@ -10,9 +10,9 @@ import torch
 from scipy.linalg import lstsq, null_space
 
 from graphsr import Edges, Problem, Sampling, Solution, affinity
-from graphsr.solver import solve_problem
+from graphsr.solver import Backend, solve_problem
 
-BACKENDS = ("numba", "torch")
+BACKENDS: tuple[Backend, ...] = ("numba", "torch")
 DTYPES = (torch.float32, torch.float64)
 
 # target size, source size
@@ -127,30 +127,30 @@ def minimiser(
     """(B, K, H, W) the answer `graphsr.solve` is to give to the same arguments."""
     batch, channels = source.shape[:2]
     values = source.detach().double().numpy()
-    trust = np.ones_like(values) if confidence is None else confidence.double().expand_as(source).numpy()
-    trust = np.where(np.isnan(values), 0, trust)
+    known_confidence = np.ones_like(values) if confidence is None else confidence.double().expand_as(source).numpy()
+    known_confidence = np.where(np.isnan(values), 0, known_confidence)
     pull = np.broadcast_to(torch.as_tensor(prior_weight).double().numpy(), (batch, *size))
-    guess = np.zeros((batch, channels, *size)) if prior is None else prior.double().numpy()
-    average, steps = averaging(size, source.shape[2:]), stepping(size)
+    z = np.zeros((batch, channels, *size)) if prior is None else prior.double().numpy()
+    average, steps = averaging(size, (source.shape[2], source.shape[3])), stepping(size)
     target = np.empty((batch, channels, *size))
     for image in range(batch):
         for k in range(channels):
             root = np.sqrt(_flat(edges, image, k))
             wanted = np.zeros_like(root) if offsets is None else _flat(offsets, image, k)
             hold = np.sqrt(pull[image].ravel())
-            known = trust[image, k].ravel() > 0
+            known = known_confidence[image, k].ravel() > 0
             # About the mean, so that rounding is that of the relief and not of the level.
             level = values[image, k].ravel()[known].mean()
             data, fit = values[image, k].ravel()[known] - level, average[known]
             matrix = np.concatenate([root[:, None] * steps, np.diag(hold)])
-            right = np.concatenate([root * wanted, hold * (guess[image, k].ravel() - level)])
+            right = np.concatenate([root * wanted, hold * (z[image, k].ravel() - level)])
             if exact:
                 on_data = lstsq(fit, data)[0]
                 free = null_space(fit)
                 move = lstsq(matrix @ free, right - matrix @ on_data)[0] if free.size else np.zeros(0)
                 solution = on_data + free @ move
             else:
-                sure = np.sqrt(trust[image, k].ravel()[known])
+                sure = np.sqrt(known_confidence[image, k].ravel()[known])
                 matrix, right = np.concatenate([matrix, sure[:, None] * fit]), np.concatenate([right, sure * data])
                 solution = lstsq(matrix, right, lapack_driver="gelsy")[0]
                 left_over = right.astype(np.longdouble) - matrix.astype(np.longdouble) @ solution

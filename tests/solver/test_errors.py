@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -163,13 +165,14 @@ def test_a_path_that_does_not_exist_is_refused():
 def test_other_tensors_are_brought_to_the_dtype_of_the_source(name, backend):
     """A float64 aid to a float32 source is an aid all the same."""
     edges, source = graph(size, dtype=torch.float32), a_source(1, 2, *source_size, dtype=torch.float32)
-    aids = {
+    every: dict[str, dict[str, Any]] = {
         "prior": {"prior": 40 + noise(1, 2, *size), "prior_weight": 0.1},
         "start": {"start": noise(1, 2, *size)},
         "confidence": {"confidence": noise(1, 1, *source_size).abs() + 0.1},
         "offsets": {"offsets": Edges(noise(1, 7, 9), noise(1, 8, 8))},
         "prior_weight": {"prior_weight": noise(1, *size).abs()},
-    }[name]
+    }
+    aids = every[name]
 
     def single(value):
         if isinstance(value, Edges):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -53,7 +55,7 @@ class TestExact:
     @pytest.mark.slow
     def test_takes_offsets_and_a_prior(self, size, source_size, sharp, dtype, backend):
         edges, source = graph(size, sharp=sharp, dtype=dtype), a_source(1, 1, *source_size, dtype=dtype)
-        more = {
+        more: dict[str, Any] = {
             "offsets": Edges(
                 noise(1, size[0] - 1, size[1], seed=6, dtype=dtype),
                 noise(1, size[0], size[1] - 1, seed=7, dtype=dtype),

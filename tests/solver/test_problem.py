@@ -52,7 +52,7 @@ def test_moves_to_another_precision():
 
 def test_a_problem_stands_alone():
     with pytest.raises(InputError, match="a Problem holds the source"):
-        solve(a_problem(), a_source(1, 1, *SOURCE_SIZE), SIZE)  # type: ignore[call-overload]
+        solve(a_problem(), a_source(1, 1, *SOURCE_SIZE), SIZE)
 
 
 def test_edges_need_a_source():
