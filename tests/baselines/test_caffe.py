@@ -10,8 +10,8 @@ import torch
 
 import graphsr
 from graphsr import InputError
-from graphsr.baselines import METHODS, caffe
-from graphsr.baselines.msg_net import CAFFE_LAYERS
+from graphsr.baselines import caffe
+from graphsr.baselines.msg_net import CAFFE_LAYERS, MSGNet, MSGNetBaseline
 
 
 def varint(value: int) -> bytes:
@@ -45,7 +45,7 @@ def layer(name: str, kind: str, reads: str, writes: str, *blobs: bytes) -> bytes
 def published(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str, torch.Tensor], Path]:
     """MSG-Net x4 as its authors would have stored it, and the numbers in it by our names."""
     torch.manual_seed(5)
-    state = {name: torch.randn_like(value) for name, value in METHODS["msg-net"].build(4).network.state_dict().items()}
+    state = {name: torch.randn_like(value) for name, value in MSGNet(4).state_dict().items()}
     content = field(1, "MSGNet") + layer("data", "Input", "", "data")
     for number, (module, name) in enumerate(CAFFE_LAYERS[4].items()):
         convolution = module if module == "out" else f"{module}.convolution"
@@ -62,7 +62,9 @@ def published(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str,
 
 def test_the_published_files_of_msg_net_load(published):
     state, path = published
-    found = graphsr.load(f"msg-net-x4:{path}").network.state_dict()
+    model = graphsr.load(f"msg-net-x4:{path}")
+    assert isinstance(model, MSGNetBaseline)
+    found = model.network.state_dict()
     assert found.keys() == state.keys()
     assert all(torch.equal(found[name], state[name]) for name in state)
 

@@ -14,7 +14,7 @@ from graphsr.baselines.guided_filter import GuidedFilter
 from graphsr.baselines.joint_bilateral import JointBilateral
 from graphsr.baselines.pixtransform import PixTransform
 from graphsr.baselines.sd_filter import SDFilter
-from graphsr.data.degradation import average
+from graphsr.data.footprints import average
 from graphsr.models.base import whole
 from tests.baselines.pairs_to_filter import MODELS, a_pair, a_step, every_model, noise
 
@@ -24,9 +24,10 @@ class TestEveryMethod:
     @pytest.mark.parametrize("guide_channels", [1, 3])
     @pytest.mark.parametrize("sizes", [((37, 51), (9, 8)), ((30, 15), (4, 2)), ((8, 8), (8, 8)), ((5, 4), (1, 1))])
     def test_takes_any_size_and_channels(self, name, guide_channels, sizes):
-        guide, source = a_pair(*sizes, guide_channels)
+        size, source_size = sizes
+        guide, source = a_pair(size, source_size, guide_channels)
         target = graphsr.upsample(guide, source, model=MODELS[name]()).target
-        assert target.shape == (*sizes[0], 2)
+        assert target.shape == (*size, 2)
         assert np.isfinite(target).all()
 
     @every_model

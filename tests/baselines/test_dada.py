@@ -88,12 +88,12 @@ class TestDADA:
         result = run(method, torch.rand(1, 3, 24, 20), source)
         torch.testing.assert_close(Sampling((24, 20), (6, 5))(result), source, rtol=1e-5, atol=1e-4)
 
-    def test_units_do_not_matter_unless_told(self) -> None:
+    def test_units_do_not_matter_unless_given(self) -> None:
         guide, source = torch.rand(1, 3, 24, 20), 1 + torch.rand(1, 1, 6, 5)
-        own, told = (DADABaseline(RawChannels(), 100, 0, depth_std).eval() for depth_std in (None, 0.5))
+        own, given = (DADABaseline(RawChannels(), 100, 0, depth_std).eval() for depth_std in (None, 0.5))
         # Measured 3e-6.
         torch.testing.assert_close(run(own, guide, 1000 * source), 1000 * run(own, guide, source), rtol=3e-5, atol=0)
-        assert not torch.allclose(run(told, guide, 8 * source), 8 * run(told, guide, source), rtol=1e-3)
+        assert not torch.allclose(run(given, guide, 8 * source), 8 * run(given, guide, source), rtol=1e-3)
 
     def test_published_steps(self) -> None:
         with torch.device("meta"):

@@ -27,10 +27,10 @@ def taps_of_patches(depth: Tensor, offsets: Tensor, convention: str) -> Tensor:
 
 
 class TestDeformableKernels:
-    @pytest.mark.parametrize("spread", [0.5, 6.0])
+    @pytest.mark.parametrize("reach", [0.5, 6.0])
     @pytest.mark.parametrize("convention", CONVENTIONS)
-    def test_taps_equal_those_of_patches(self, convention: str, spread: float) -> None:
-        depth, offsets = torch.rand(2, 1, 13, 19).double(), spread * torch.randn(2, 18, 13, 19).double()
+    def test_taps_equal_those_of_patches(self, convention: str, reach: float) -> None:
+        depth, offsets = torch.rand(2, 1, 13, 19).double(), reach * torch.randn(2, 18, 13, 19).double()
         expected = taps_of_patches(depth, offsets, convention)
         torch.testing.assert_close(sample_taps(depth, offsets, convention), expected)
 

@@ -8,7 +8,7 @@ import torch
 
 import graphsr
 from graphsr.baselines.pixtransform import PixTransform
-from graphsr.data.degradation import average
+from graphsr.data.footprints import average
 from graphsr.scenes import scene
 from tests.baselines.networks_to_test import FIXED, Build
 

@@ -9,7 +9,7 @@ import torch
 import graphsr
 from graphsr import Sampling
 from graphsr.baselines.pixtransform import STEPS, PixelNetwork, PixTransform, footprints, shuffled
-from graphsr.data.degradation import average
+from graphsr.data.footprints import average
 from tests.baselines.pairs_to_filter import a_pair, a_step, noise
 
 

@@ -11,9 +11,10 @@ from graphsr.features.padding import SameConv2d
 
 
 def settled(channels: int) -> nn.BatchNorm2d:
-    """One that has seen data."""
+    """One after training."""
     norm = nn.BatchNorm2d(channels, eps=1e-3)
     for tensor in (norm.weight, norm.bias, norm.running_mean, norm.running_var):
+        assert tensor is not None
         tensor.data.uniform_(0.2, 2.0)
     return norm.eval()
 
@@ -62,5 +63,5 @@ def test_weights_that_change_count_at_once():
     x = torch.rand(1, 2, 4, 4)
     with torch.no_grad():
         before = block(x)
-        block[0].weight.mul_(2)
+        block.get_parameter("0.weight").mul_(2)
         assert not torch.allclose(block(x), before)

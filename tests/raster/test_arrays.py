@@ -130,7 +130,7 @@ def test_plain_arrays_of_the_wrong_shape_are_refused():
 
 def test_the_threads_of_the_caller_are_left_as_they_were():
     lazy = graphsr.raster.upsample(picture((64, 64)), relief((8, 8)), model="colour", tile=32)
-    most = numba.config.NUMBA_NUM_THREADS
+    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     with on_threads(most):
         lazy.compute(scheduler="sync")
         assert (numba.get_num_threads(), torch.get_num_threads()) == (most, most)

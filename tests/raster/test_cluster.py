@@ -51,7 +51,7 @@ def test_a_cluster_of_its_own_gives_the_same_file(expected, tmp_path):
 def test_a_killed_worker_costs_its_tiles_only(expected, cluster, tmp_path):
     guide, source, content = expected
     out = tmp_path / "out.tif"
-    killed = []
+    killed: list[int] = []
 
     def kill_one(done: int, total: int) -> None:
         if not killed:
@@ -114,7 +114,7 @@ def test_a_scheduler_that_is_lost_keeps_what_is_finished(expected, tmp_path, cap
 @contextmanager
 def started(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
     """A part of Dask in a process of its own, silent."""
-    program = [Path(sys.executable).with_name("dask"), *arguments]
+    program = [str(each) for each in (Path(sys.executable).with_name("dask"), *arguments)]
     with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield process

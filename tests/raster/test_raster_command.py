@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,9 +86,10 @@ class TestTheFile:
             assert raster.overviews(1) == [2, 4]
         with tifffile.TiffFile(out) as file:
             # The rules of the format: directories first and in order of size, then data from the coarsest level on.
-            sides = [page.imagelength for page in file.pages]
-            directories = [page.offset for page in file.pages]
-            data = [page.dataoffsets[0] for page in file.pages]
+            pages = [page.aspage() for page in file.pages]
+            sides = [page.imagelength for page in pages]
+            directories = [page.offset for page in pages]
+            data = [page.dataoffsets[0] for page in pages]
         assert sides == sorted(sides, reverse=True)
         assert directories == sorted(directories)
         assert data == sorted(data, reverse=True)
@@ -168,7 +170,7 @@ def test_bands_of_different_types_come_out_in_one_that_holds_both(command, tmp_p
 
 
 class TestHoles:
-    def holed(self, tmp_path: Path, dtype: str = "uint16", **profile: object) -> tuple[Path, Path]:
+    def holed(self, tmp_path: Path, dtype: str = "uint16", **profile: Any) -> tuple[Path, Path]:
         guide, source = pair_of_files(tmp_path, source_size=(15, 19), dtype=dtype, **profile)
         with rasterio.open(source, "r+") as raster:
             values = raster.read(1)

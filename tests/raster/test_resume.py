@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import rasterio
 
 import graphsr
 from graphsr import Architecture, GraphSR, InputError
-from graphsr.raster import executor, upsample_files
+from graphsr.raster import RasterReport, executor, upsample_files
 from tests.raster.made_rasters import pair_of_files
 
 TILE = 48
@@ -24,6 +25,12 @@ TILES = 12  # of a guide of 120 x 150
 
 class Stopped(Exception):
     pass
+
+
+def upsample(pair: tuple[Path, Path], out: Path, **how: Any) -> RasterReport:
+    """By the colour model in tiles of `TILE`, unless something else is said."""
+    guide, source = pair
+    return upsample_files(guide, source, out, **{"model": "colour", "tile": TILE, **how})
 
 
 def stop_after(count: int):
@@ -44,7 +51,7 @@ def stopped(pair, tmp_path: Path) -> Path:
     """The output of a run that was stopped after four tiles or so."""
     out = tmp_path / "out.tif"
     with pytest.raises(Stopped):
-        upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(4))
+        upsample(pair, out, progress=stop_after(4))
     return out
 
 
@@ -63,15 +70,15 @@ def test_an_unfinished_run_leaves_no_output_but_its_tiles(stopped):
 
 def test_resumed_it_does_the_rest_and_gives_the_same_file(stopped, pair, tmp_path):
     whole = tmp_path / "whole.tif"
-    upsample_files(*pair, whole, model="colour", tile=TILE)
+    upsample(pair, whole)
     finished = {path: path.stat().st_mtime_ns for path in stopped.with_name("out.tif.tiles").glob("tile_*.tif")}
-    kept = {}
+    later = {}
 
     def progress(done: int, total: int) -> None:
-        kept.update({path: path.stat().st_mtime_ns for path in finished})
+        later.update({path: path.stat().st_mtime_ns for path in finished})
 
-    report = upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True, progress=progress)
-    assert kept == finished
+    report = upsample(pair, stopped, resume=True, progress=progress)
+    assert later == finished
     assert report.tiles_done == TILES - len(finished)
     assert stopped.read_bytes() == whole.read_bytes()
     assert not stopped.with_name("out.tif.tiles").exists()
@@ -81,12 +88,12 @@ def test_without_resume_finished_tiles_are_not_thrown_away(stopped, pair):
     with pytest.raises(
         InputError, match=r"out.tif.tiles: holds the tiles of a run that did not finish; continue it with --resume"
     ):
-        upsample_files(*pair, stopped, model="colour", tile=TILE)
+        upsample(pair, stopped)
 
 
 def test_resume_without_anything_to_resume_begins(pair, tmp_path):
     out = tmp_path / "out.tif"
-    assert upsample_files(*pair, out, model="colour", tile=TILE, resume=True).tiles_done == TILES
+    assert upsample(pair, out, resume=True).tiles_done == TILES
 
 
 @pytest.mark.parametrize(
@@ -100,13 +107,13 @@ def test_resume_without_anything_to_resume_begins(pair, tmp_path):
 )
 def test_a_run_with_other_settings_is_not_continued(stopped, pair, change, says):
     with pytest.raises(InputError, match=f"was started with another .*{says}"):
-        upsample_files(*pair, stopped, **{"model": "colour", "tile": TILE, **change}, resume=True)
+        upsample(pair, stopped, **change, resume=True)
 
 
 def test_a_run_whose_files_have_changed_is_not_continued(stopped, pair):
     os.utime(pair[1])
     with pytest.raises(InputError, match="was started with another guide or source"):
-        upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True)
+        upsample(pair, stopped, resume=True)
 
 
 def test_a_run_whose_model_has_changed_is_not_continued(pair, tmp_path):
@@ -114,17 +121,17 @@ def test_a_run_whose_model_has_changed_is_not_continued(pair, tmp_path):
     small = GraphSR(Architecture(extractor="unet-lite0", decoder_channels=(8, 8, 8, 8, 8)))
     graphsr.save(small, model)
     with pytest.raises(Stopped):
-        upsample_files(*pair, out, model=model, tile=TILE, progress=stop_after(2))
+        upsample(pair, out, model=model, progress=stop_after(2))
     small.log_mu.data += 0.1
     graphsr.save(small, model)
     with pytest.raises(InputError, match="was started with another model"):
-        upsample_files(*pair, out, model=model, tile=TILE, resume=True)
+        upsample(pair, out, model=model, resume=True)
 
 
 def test_workers_with_other_weights_refuse(pair, tmp_path):
     out = tmp_path / "out.tif"
     with pytest.raises(Stopped):
-        upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
+        upsample(pair, out, progress=stop_after(2))
     elsewhere = shutil.copytree(tmp_path / "out.tif.tiles", tmp_path / "elsewhere")
     plan = elsewhere / "plan.json"
     plan.write_text(re.sub('"weights": "[^"]*"', '"weights": "of another version"', plan.read_text()))
@@ -138,9 +145,9 @@ def test_an_output_that_is_a_link_is_made_where_the_link_leads(pair, tmp_path):
     out = tmp_path / "out.tif"
     out.symlink_to(other / "real.tif")
     with pytest.raises(Stopped):
-        upsample_files(*pair, out, model="colour", tile=TILE, progress=stop_after(2))
+        upsample(pair, out, progress=stop_after(2))
     assert (other / "real.tif.tiles").is_dir()
-    upsample_files(*pair, out, model="colour", tile=TILE, resume=True)
+    upsample(pair, out, resume=True)
     assert out.is_symlink()
     assert np.isfinite(pixels(other / "real.tif")).all()
 
@@ -148,9 +155,9 @@ def test_an_output_that_is_a_link_is_made_where_the_link_leads(pair, tmp_path):
 def test_an_older_output_stays_until_the_new_one_is_finished(stopped, pair):
     stopped.write_bytes(b"the old one")
     with pytest.raises(Stopped):
-        upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True, progress=stop_after(2))
+        upsample(pair, stopped, resume=True, progress=stop_after(2))
     assert stopped.read_bytes() == b"the old one"
-    upsample_files(*pair, stopped, model="colour", tile=TILE, resume=True)
+    upsample(pair, stopped, resume=True)
     assert np.isfinite(pixels(stopped)).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +17,14 @@ from graphsr.graph import Edges
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.tile import PreparedTile, finish_tile
 from graphsr.raster.tiling import Tile
-from graphsr.solver import solve_problem
+from graphsr.solver import Problem, solve_problem
 from tests.raster.made_rasters import averages, picture, relief
 
 # The promise, in standard deviations of the target.
 MOST = 1e-3
 
 
-def upsampled(guide: np.ndarray, source: np.ndarray, grid: Grid, model: object = "colour", **how: object) -> np.ndarray:
+def upsampled(guide: np.ndarray, source: np.ndarray, grid: Grid, model: Any = "colour", **how: Any) -> np.ndarray:
     lazy = graphsr.raster.upsample(guide, source, origin=grid.origin, step=grid.step, model=model, **how)
     return lazy.compute(scheduler="sync")
 
@@ -44,7 +45,7 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
 )
 def test_the_target_is_the_same_whatever_the_tiles(step, shift, side, holes, seed):
     size = (170, 190)
-    source_size = tuple(int(np.ceil(n / step)) + 2 for n in size)
+    source_size = int(np.ceil(size[0] / step)) + 2, int(np.ceil(size[1] / step)) + 2
     grid = Grid.placed(size, source_size, (shift[0] * step, shift[1] * step), (step, step))
     guide, source = picture(size, seed=seed), relief(source_size, seed=seed)
     if holes:
@@ -147,6 +148,7 @@ def test_the_bundled_network_does_not_see_the_tiles():
 def test_a_tile_too_sharp_for_single_precision_is_solved_in_double():
     guide, source = picture((16, 16)), relief((2, 2))
     problem = graphsr.load("colour").prepare(torch.from_numpy(guide)[None], torch.from_numpy(source)[None])
+    assert isinstance(problem, Problem)
     generator = torch.Generator().manual_seed(0)
     shapes = problem.edges.down.shape, problem.edges.right.shape
     edges = Edges(*(1e3 * 10 ** (-10 * torch.rand(shape, generator=generator)) for shape in shapes))
