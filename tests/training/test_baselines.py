@@ -39,6 +39,7 @@ def baseline(config, name, steps=2, **more):
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNED)
 def test_every_learned_method_is_trained_exported_and_run_under_its_name(config, name, tmp_path):
     settings = baseline(config, name, steps=1)

@@ -43,6 +43,7 @@ def started(path: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
 
 
 class TestGoingOn:
+    @pytest.mark.slow
     def test_a_run_stopped_and_started_again_has_the_same_losses(self, config, unbroken, tmp_path):
         first = run(config, tmp_path, stop_after=3)
         second = run(config, tmp_path)
@@ -50,6 +51,7 @@ class TestGoingOn:
         assert len(first) == 3
         assert same(tmp_path, unbroken[1])
 
+    @pytest.mark.slow
     def test_a_run_that_was_killed_goes_on_where_it_was(self, config, pairs, unbroken, tmp_path):
         folder = tmp_path / "run"
         process = started(written(tmp_path / "tiny.toml", pairs), folder, workers=0)
@@ -60,6 +62,7 @@ class TestGoingOn:
         assert checkpoint.read(folder / "last.ckpt").step == STEPS
         assert same(folder, unbroken[1])
 
+    @pytest.mark.slow
     def test_a_run_that_was_interrupted_ends_quietly_and_can_go_on(self, pairs, tmp_path):
         folder = tmp_path / "run"
         endless = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 100000"))
