@@ -14,7 +14,9 @@ import graphsr
 from graphsr import InputError
 from graphsr.baselines import METHODS
 from graphsr.baselines.base import NetworkBaseline
-from graphsr.baselines.weights import save, skeleton
+from graphsr.baselines.fdkn import FDKN, FDKNBaseline
+from graphsr.baselines.guided_filter import GuidedFilter
+from graphsr.baselines.weights import method_of, save, skeleton
 from graphsr.models.base import Model
 
 LEARNED = [(method, factor) for method in METHODS.values() if method.learned for factor in method.factors or (None,)]
@@ -72,6 +74,37 @@ class TestFiles:
         rng = np.random.default_rng(0)
         guide, source = rng.integers(0, 256, (16, 16, 3), np.uint8), rng.random((4, 4))
         assert graphsr.upsample(guide, source, model=f"fdsr:{fdsr[1]}").target.shape == (16, 16)
+
+
+class TestSaving:
+    def saved(self, model, path: Path):
+        graphsr.save(model, path)
+        return graphsr.load(path)
+
+    @pytest.mark.parametrize("name", METHODS)
+    def test_a_baseline_has_the_name_of_its_method(self, name):
+        with torch.device("meta"):
+            assert method_of(METHODS[name].build(next(iter(METHODS[name].factors), None))) == name
+
+    def test_what_was_chosen_of_a_network_is_stored(self, tmp_path):
+        again = self.saved(FDKNBaseline(FDKN("centred"), 8), tmp_path / "a.safetensors")
+        assert (again.factor, again.network.convention) == (8, "centred")
+
+    def test_a_factor_that_was_bound_by_name_stays(self, fdsr, tmp_path):
+        assert self.saved(graphsr.load(f"fdsr-x8:{fdsr[1]}"), tmp_path / "a.safetensors").factor == 8
+
+    def test_a_baseline_without_weights_is_saved_as_it_is_loaded(self, tmp_path):
+        assert self.saved(GuidedFilter(), tmp_path / "a.safetensors").radius == GuidedFilter().radius
+        with pytest.raises(InputError, match="guided-filter: can be saved with its default settings only"):
+            graphsr.save(GuidedFilter(radius=2.0), tmp_path / "b.safetensors")
+        assert not (tmp_path / "b.safetensors").exists()
+
+    @pytest.mark.parametrize("settings", ["no JSON", "[1]", '{"mystery": 1}', '{"network.convention": [1]}'])
+    def test_settings_that_make_no_sense_are_refused(self, tmp_path, settings):
+        metadata = {"format": "graphsr weights 1", "method": "fdkn", "settings": settings}
+        save_file(trained("fdkn"), tmp_path / "a.safetensors", metadata)
+        with pytest.raises(InputError, match="setting"):
+            graphsr.load(tmp_path / "a.safetensors")
 
 
 class TestMistakes:

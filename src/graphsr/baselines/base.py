@@ -56,10 +56,12 @@ class Baseline(Model):
     """A baseline without a graph: `prepare` fills holes, separates channels and scales; `estimate` does the work.
 
     Attributes:
+        method: The name of its `Method`, by which it is saved and loaded.
         interpolation: Which bicubic interpolation `estimate` gets: "torch" (a = -0.75, as all our models) or "pil"
             (a = -0.5, for networks that were published with it).
     """
 
+    method: str
     interpolation: ClassVar[Literal["torch", "pil"]] = "torch"
 
     def prepare(

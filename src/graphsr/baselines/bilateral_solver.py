@@ -36,6 +36,8 @@ class BilateralSolver(Baseline):
         smoothness: The published lambda.
     """
 
+    method = "bilateral-solver"
+
     def __init__(self, spatial: float = 0.25, luma: float = 8.0, chroma: float = 8.0, smoothness: float = 8.0) -> None:
         super().__init__()
         if min(spatial, luma, chroma, smoothness) <= 0:

@@ -80,6 +80,7 @@ class DADABaseline(NetworkBaseline):
         depth_std: float | None = None,
     ) -> None:
         super().__init__(network)
+        self.method = "dada-colour" if isinstance(network, RawChannels) else "dada"
         self.steps, self.tracked_steps, self.depth_std = steps, tracked_steps, depth_std
 
     def scale(self, source: Tensor) -> tuple[Tensor, Tensor]:

@@ -101,8 +101,11 @@ def _conducting_right(right):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _step(old, new, above, left, source, known, rows, columns, means, ratios, sums, wide):  # type: ignore[no-untyped-def]
-    """Take one step in one pass, a row of cells at a time: its pixel rows are diffused while the rows above are still in
-    the cache, and multiplied as soon as all cells they lie in are done."""
+    """Take one step in one pass, a row of cells at a time.
+
+    Its pixel rows are diffused while the rows above are still in the cache, and multiplied as soon as all cells they
+    lie in are done.
+    """
     height = old.shape[0] - 2
     diffused, done = 0, 0
     for c in range(source.shape[0]):

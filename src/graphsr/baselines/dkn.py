@@ -57,6 +57,7 @@ class DKN(DeformableFilter):
 class DKNBaseline(NetworkBaseline):
     """Run DKN on source and guide in 0..1. The factor only enters through the interpolation."""
 
+    method = "dkn"
     interpolation = "pil"
 
     def predict(self, guide: Tensor, source: Tensor, interpolated: Tensor) -> Tensor:

@@ -58,6 +58,7 @@ class FDKN(DeformableFilter):
 class FDKNBaseline(NetworkBaseline):
     """Run FDKN on source and grey guide in 0..1. The factor only enters through the interpolation."""
 
+    method = "fdkn"
     multiple = BLOCK
     interpolation = "pil"
 

@@ -23,6 +23,7 @@ class ResidualFDSR(FDSR):
 class FDSRBaseline(NetworkBaseline):
     """Run FDSR on source and guide in 0..1. The factor only enters through the interpolation."""
 
+    method = "fdsr"
     multiple = FDSR.multiple
     interpolation = "pil"
 

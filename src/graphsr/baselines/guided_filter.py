@@ -17,6 +17,8 @@ class GuidedFilter(Baseline):
         eps: Added to the variance of a guide in 0..1: structure weaker than its root is smoothed.
     """
 
+    method = "guided-filter"
+
     def __init__(self, radius: float = 0.375, eps: float = 1e-4) -> None:
         super().__init__()
         if radius <= 0 or eps <= 0:

@@ -26,6 +26,8 @@ class JointBilateral(Baseline):
         sigma_r: Standard deviation of c, of a guide in 0..1.
     """
 
+    method = "joint-bilateral"
+
     def __init__(self, sigma_d: float = 0.4, sigma_r: float = 0.2) -> None:
         super().__init__()
         if sigma_d <= 0 or sigma_r <= 0:

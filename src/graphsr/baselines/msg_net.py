@@ -130,6 +130,8 @@ def caffe_names(factor: int) -> dict[str, str]:
 class MSGNetBaseline(NetworkBaseline):
     """Run MSG-Net at its factor on the high-pass parts of guide and source, and add the low-pass part."""
 
+    method = "msg-net"
+
     def __init__(self, factor: int) -> None:
         super().__init__(MSGNet(factor), factor)
 

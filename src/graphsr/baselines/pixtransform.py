@@ -34,6 +34,8 @@ class PixTransform(Baseline):
         seed: Of the network and of its batches: the same pair gives the same target.
     """
 
+    method = "pixtransform"
+
     def __init__(self, steps: int = STEPS, seed: int = 0) -> None:
         super().__init__()
         if steps < 1:

@@ -168,6 +168,7 @@ def _initialise(module: nn.Module) -> None:
 class PMBANetBaseline(NetworkBaseline):
     """Run PMBANet at its factor, on source and guide in 0..1 (in the release: 8 bits, divided by 255)."""
 
+    method = "pmbanet"
     layout: ClassVar[torch.memory_format] = torch.contiguous_format  # 4.0 s a sample instead of 5.8 at x8
 
     def __init__(self, factor: int) -> None:

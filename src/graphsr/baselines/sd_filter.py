@@ -45,6 +45,8 @@ class SDFilter(Model):
         steps: How many solves; `run` returns the last one.
     """
 
+    method = "sd-filter"
+
     def __init__(self, weight: float = 1e-3, sigma_g: float = 10.0, sigma_u: float = 30.0, steps: int = 2) -> None:
         super().__init__()
         if weight <= 0 or min(sigma_g, sigma_u) < 0 or steps < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,8 @@ _WRAPPERS = ("state_dict", "model", "net")
 _PREFIXES = ("module.", "network.")
 # A count of training steps, which networks run without and old files lack.
 _UNUSED = "num_batches_tracked"
+# Attributes that follow from what a network is, or that are stored elsewhere.
+_NO_SETTINGS = ("training", "method", "factor", "multiple", "stages")
 
 
 def load(name: str) -> Model | None:
@@ -48,7 +51,7 @@ def load(name: str) -> Model | None:
     if not method.learned:
         if colon:
             raise InputError(f"model {name!r}: {method.name} takes no weights; say {method.name!r}")
-        return _named(method.build(None), method)
+        return method.build(None).eval()
     if method.factors and factor not in method.factors:
         why = "the weights are for one factor" if factor is None else f"does not exist at x{factor}"
         there = ", ".join(f"{called_with(method, each)}:FILE" for each in method.factors)
@@ -66,12 +69,7 @@ def load(name: str) -> Model | None:
     if None not in (factor, trained_for) and factor != trained_for:
         raise InputError(f"weights {path}: are for x{trained_for}, not for x{factor}")
     model.factor = factor or trained_for
-    return _named(model, method)
-
-
-def _named(model: Model, method: Method) -> Model:
-    """Return a model that knows the name of its method, by which it can be saved."""
-    model.method = method.name  # type: ignore[assignment]
+    _restore_settings(model, path)
     return model.eval()
 
 
@@ -89,12 +87,46 @@ def save(model: Model, method: str, path: Path, *, half: bool = False, about: Ma
         path: The file to write, .safetensors.
         half: Whether to store numbers in half precision.
         about: Text to store beside them.
+
+    Raises:
+        InputError: If it is a baseline without weights whose settings are not the default ones.
     """
+    if not METHODS[method].learned and _settings(model) != _settings(METHODS[method].build(None)):
+        raise InputError(f"{method}: can be saved with its default settings only, by which it is loaded again")
     factor, tensors = None, {}
+    metadata = {"format": FORMAT, "settings": json.dumps(_settings(model))}
     if isinstance(model, NetworkBaseline):
         factor, tensors = model.factor if METHODS[method].factors else None, model.network.state_dict()
+        metadata |= {} if model.factor is None else {"factors": f"x{model.factor}"}
     name = called_with(METHODS[method], factor)
-    write_tensors(path, tensors, {"format": FORMAT, "method": name, **(about or {})}, half=half)
+    write_tensors(path, tensors, {**metadata, "method": name, **(about or {})}, half=half)
+
+
+def _settings(model: Model) -> dict[str, object]:
+    """Return what can be chosen of a baseline beside its weights: plain attributes of it and of its network."""
+    return {
+        f"{module}.{name}" if module else name: value
+        for module in ("", "network")
+        if not module or isinstance(model, NetworkBaseline)
+        for name, value in vars(model.get_submodule(module)).items()
+        if name[0] != "_" and name not in _NO_SETTINGS and isinstance(value, int | float | str | None)
+    }
+
+
+def _restore_settings(model: Model, path: Path) -> None:
+    """Set what a file of ours says was chosen of the baseline in it; files of others say nothing."""
+    try:
+        found = json.loads(model_files.read_metadata(path).get("settings", "{}"))
+    except ValueError as error:
+        raise InputError(f"weights {path}: hold no readable settings ({error})") from error
+    if not isinstance(found, dict):
+        raise InputError(f"weights {path}: hold no readable settings")
+    known = _settings(model)
+    for key, value in found.items():
+        if key not in known or not isinstance(value, int | float | str | None):
+            raise InputError(f"weights {path}: hold a setting {key} = {value!r} that {method_of(model)} does not have")
+        module, _, name = key.rpartition(".")
+        setattr(model.get_submodule(module), name, value)
 
 
 def called_with(method: Method, factor: int | None) -> str:
