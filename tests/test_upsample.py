@@ -73,6 +73,21 @@ class TestShapes:
         assert float(edges.down.min()) > 0
         assert float(edges.right.min()) > 0
 
+    def test_the_report_says_how_far_the_source_was_relied_on(self):
+        guide, source = a_guide(), a_source()
+        assert graphsr.upsample(guide, source, model="colour").report.confidence == 1.0
+        half = np.full(source.shape, 0.5)
+        assert graphsr.upsample(guide, source, model="colour", confidence=half).report.confidence == 0.5
+
+    def test_a_guide_with_channels_first_is_told_where_they_belong(self):
+        with pytest.raises(graphsr.InputError, match=r"looks like \(C, H, W\); channels come last"):
+            graphsr.upsample(np.moveaxis(a_guide(), -1, 0), a_source())
+
+    def test_the_problem_can_be_solved_again(self):
+        result = graphsr.upsample(a_guide(), a_source())
+        again = graphsr.solve(result.problem)[0, 0].numpy()
+        np.testing.assert_allclose(again, result.target, rtol=0, atol=1e-5)
+
     def test_the_report_says_how_it_went(self):
         source = a_source()
         result = graphsr.upsample(a_guide(), source, model="colour")  # whose misfit is well above rounding

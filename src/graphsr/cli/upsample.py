@@ -22,6 +22,9 @@ Jobs = Annotated[
     typer.Option("--jobs", metavar="N", min=1, help="Pairs of a batch at the same time.", show_default="one a core"),
 ]
 
+# A mean confidence below this is worth a line.
+_DOUBTED = 0.95
+
 
 def upsample(
     guide: Guide,
@@ -76,6 +79,8 @@ def _print_report(report: PairReport) -> None:
     say("factor", "{:.4g} x {:.4g}".format(*report.factors))
     say("time", f"{report.solve.seconds:.1f} s")
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
+    if report.solve.confidence < _DOUBTED:
+        say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())
     if files.preview is not None:
         say("preview", str(files.preview))
