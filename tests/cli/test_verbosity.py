@@ -29,6 +29,7 @@ def test_quiet_prints_errors(run: Run, pair: Pair) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (2, "", "error: absent.png: no such file\n")
 
 
+@pytest.mark.slow
 def test_quiet_also_holds_for_tables(run: Run) -> None:
     assert run("methods", "-q").out == ""
 

@@ -72,6 +72,7 @@ class TestTraining:
     def synthetic(self, tmp_path):
         return find_data_sets(self.options(tmp_path))[0][0]
 
+    @pytest.mark.slow
     def test_every_method_gets_the_same_number_of_samples_of_the_same_kind(self, tmp_path, synthetic):
         weights = TrainedWeights(self.options(tmp_path, budget=20))
         of = {who.name: weights.configuration(who, synthetic, 8) for who in (FDSR, MSG_NET)}

@@ -14,6 +14,7 @@ NAMES = features.names()
 NETWORKS = [name for name in NAMES if name != "colour"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1, 1), (37, 51)])
 @pytest.mark.parametrize("name", NAMES)
 def test_any_size(name: str, size: tuple[int, int], built: Build) -> None:

@@ -43,6 +43,7 @@ def test_is_in_the_package_with_its_card():
         assert word in card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [4, 8, 16])
 def test_is_better_than_the_colour_model_on_scenes_it_never_saw(scenes, factor):
     learned, colour = errors(scenes, factor, graphsr.load("default")), errors(scenes, factor, graphsr.load("colour"))

@@ -107,6 +107,7 @@ class TestOwn:
 
 
 class TestReference:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["unet-resnet18", "unet-efficientnet-b2"])
     @pytest.mark.parametrize("wrapped", [True, False], ids=["checkpoint", "state dict"])
     def test_runs_with_its_own_interpolation(self, tmp_path, pair, name, wrapped):

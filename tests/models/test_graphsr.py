@@ -52,6 +52,7 @@ class TestForms:
         assert target.shape == (1, 1, *size)
         assert bool(torch.isfinite(target).all())
 
+    @pytest.mark.slow
     def test_gradients_reach_every_parameter_that_is_run(self, how):
         network = model(how).train()
         target = network(images(2, 3, 64, 64), images(2, 1, 8, 8, seed=2))

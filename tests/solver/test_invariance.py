@@ -81,6 +81,7 @@ class TestSymmetry:
         assert alike(solve(strided, channels_last, self.size, backend=backend), usual, source, within=1e-12)
 
 
+@pytest.mark.slow
 @on_both_backends
 @in_both_precisions
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])

@@ -41,6 +41,7 @@ class TestMissing:
         seen = torch.where(confidence > 0, source, torch.nan)
         assert error(target, minimiser(edges, source, size, confidence=confidence, exact=exact), seen) <= 1e-4
 
+    @pytest.mark.slow
     def test_half_the_source_may_be_missing(self, exact, dtype, backend):
         source = a_source(1, 1, *source_size, dtype=dtype)
         source[..., :, 3:] = torch.nan

@@ -73,6 +73,7 @@ class TestEstimate:
             assert errors[n] <= estimate(steps[n - 1], steps[n - 2], slowest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
