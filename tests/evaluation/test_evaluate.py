@@ -270,7 +270,7 @@ class TestCommand:
             (["--data", "nyuv3:here"], "did you mean nyuv2"),
             (["--degrade", "nose=0.1"], "unknown key 'nose'; did you mean noise"),
             (["--protocol", "sources"], "has no source of its own"),
-            (["--data", "diml:here", "--missing", "0"], "only 'folder' can be told"),
+            (["--data", "diml:here", "--missing", "0"], "say these of 'folder' alone"),
             (["--data", "nowhere"], "nowhere"),
         ],
     )

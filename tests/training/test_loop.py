@@ -68,9 +68,9 @@ class TestGoingOn:
         endless = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 100000"))
         process = started(endless, folder, workers=1)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
-        told = process.communicate(timeout=120)[1]
-        assert process.returncode == 130, told
-        assert "Traceback" not in told
+        errors = process.communicate(timeout=120)[1]
+        assert process.returncode == 130, errors
+        assert "Traceback" not in errors
         assert run(replace(read_config(str(endless))), folder, stop_after=1)
 
     def test_a_finished_run_has_nothing_left_to_do(self, config, unbroken):
@@ -128,6 +128,7 @@ class TestLearning:
         assert not (tmp_path / "best.ckpt").exists()
         assert checkpoint.read(tmp_path / "last.ckpt").step == 2
 
+    @pytest.mark.slow
     def test_two_validation_sets_of_one_kind_are_told_apart_by_their_folders(self, config, pairs, tmp_path):
         sets = (DataSet("folder", pairs.name), DataSet("folder", str(pairs)))
         two = replace(
@@ -135,9 +136,9 @@ class TestLearning:
             data=replace(config.data, root=str(pairs.parent), sets=sets),
             validation=replace(config.validation, sets=sets),
         )
-        heard = []
-        train(two, tmp_path, hardware=HERE, stop_after=2, listen=heard.append)
-        assert [score.name for score in heard[-1].scores] == [f"folder:{pairs.name}", f"folder:{pairs}"]
+        reports = []
+        train(two, tmp_path, hardware=HERE, stop_after=2, listen=reports.append)
+        assert [score.name for score in reports[-1].scores] == [f"folder:{pairs.name}", f"folder:{pairs}"]
 
     def test_the_best_model_can_be_exported_and_run(self, unbroken, tmp_path):
         path = tmp_path / "model.safetensors"
@@ -205,14 +206,15 @@ def test_two_processes_train_together(pairs, tmp_path):
 
 class TestValidation:
     def test_the_first_figures_are_those_before_the_first_step(self, config, tmp_path):
-        heard = []
-        train(config, tmp_path, hardware=HERE, listen=heard.append, stop_after=2)
-        assert [(progress.step, bool(progress.scores)) for progress in heard] == [(0, True), (1, False), (2, True)]
-        assert np.isnan(heard[0].loss)
+        reports = []
+        train(config, tmp_path, hardware=HERE, listen=reports.append, stop_after=2)
+        assert [(progress.step, bool(progress.scores)) for progress in reports] == [(0, True), (1, False), (2, True)]
+        assert np.isnan(reports[0].loss)
         again = []
         train(config, tmp_path, hardware=HERE, listen=again.append, stop_after=1)
         assert [progress.step for progress in again] == [3]
 
+    @pytest.mark.slow
     def test_a_training_that_makes_a_model_worse_keeps_it_as_it_was(self, config, unbroken, tmp_path):
         path = tmp_path / "model.safetensors"
         export(unbroken[1] / "best.ckpt", path)

@@ -68,9 +68,9 @@ def written(path: Path, root: Path, *changes: tuple[str, str]) -> Path:
 
 def run(config, folder, **more):
     """Train, and return the loss of every step."""
-    heard = []
-    train(config, folder, hardware=HERE, listen=heard.append, **more)
-    return [progress.loss for progress in heard if progress.step > 0]
+    reports = []
+    train(config, folder, hardware=HERE, listen=reports.append, **more)
+    return [progress.loss for progress in reports if progress.step > 0]
 
 
 def same(one: Path, other: Path) -> bool:

@@ -83,5 +83,5 @@ def open_pairs(
     if kind == "folder":
         return Folder(Path(root), split, missing=missing, validation=validation)
     if missing is not None or validation is not None:
-        raise InputError(f"{kind}: says itself what is unknown and what is for validation; only 'folder' can be told")
+        raise InputError(f"{kind}: says itself what is unknown and what is for validation; say these of 'folder' alone")
     return _KINDS[kind](Path(root), split)

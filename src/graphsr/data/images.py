@@ -22,6 +22,8 @@ def read_guide(path: Path) -> np.ndarray:
         (H, W, 3) uint8.
     """
     image = read_image(path)
+    if image.dtype == np.uint8 and image.channels >= 3:  # nothing to convert, and by far the most common
+        return np.ascontiguousarray(image.array[..., :3])
     planes = torch.from_numpy(image.array.reshape(*image.size, -1).astype(np.float32)).permute(2, 0, 1)[None]
     if not bool(torch.isfinite(planes).all()):
         raise InputError(f"{path}: holds values that are not finite; a guide must not")
