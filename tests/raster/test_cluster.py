@@ -20,6 +20,8 @@ from graphsr import InputError
 from graphsr.raster import upsample_files
 from tests.raster.made_rasters import pair_of_files
 
+pytestmark = pytest.mark.slow
+
 TILE = 48
 TILES = 12
 

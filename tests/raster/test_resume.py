@@ -161,6 +161,7 @@ def test_an_older_output_stays_until_the_new_one_is_finished(stopped, pair):
     assert np.isfinite(pixels(stopped)).all()
 
 
+@pytest.mark.slow
 class TestFullDisk:
     @pytest.fixture
     def disk(self, tmp_path: Path):

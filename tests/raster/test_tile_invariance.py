@@ -35,6 +35,7 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other)) / np.nanstd(other))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     step=st.sampled_from([2.0, 3.0, 4.0, 8.0, 2.6, 5.5, 7.5]),
@@ -137,6 +138,7 @@ def test_a_network_does_not_see_the_tiles_either():
     assert largest_difference(upsampled(guide, source, grid, network, tile=300), whole) < MOST
 
 
+@pytest.mark.slow
 def test_the_bundled_network_does_not_see_the_tiles():
     guide, source = picture((128, 1280)), relief((16, 160))
     grid = Grid.edge_to_edge((128, 1280), (16, 160))
