@@ -118,6 +118,7 @@ class TestEveryMethod:
         grey = run(built(name), guide, source)
         torch.testing.assert_close(grey, run(built(name), guide.expand(-1, 3, -1, -1), source))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", NAMES)
     def test_channels_of_the_source_do_not_meet(self, name: str, built: Build) -> None:
         guide, source = pair(name)
@@ -127,6 +128,7 @@ class TestEveryMethod:
         # Measured 3e-6 of the largest value: another batch size may take another convolution kernel.
         torch.testing.assert_close(both[:, 1:], alone, rtol=0, atol=3e-5 * float(alone.abs().max()))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", [name for name in NAMES if name != "dada-colour"])
     def test_gradients_reach_what_is_run(self, name: str, built: Build) -> None:
         method = built(name)

@@ -11,6 +11,7 @@ from graphsr.baselines import METHODS
 from tests.cli.files_and_runs import Pair, Run
 
 
+@pytest.mark.slow
 def test_lists_models_first_and_then_every_method(run: Run) -> None:
     outcome = run("methods")
     assert outcome.code == 0

@@ -34,6 +34,7 @@ def test_quiet_also_holds_for_tables(run: Run) -> None:
     assert run("methods", "-q").out == ""
 
 
+@pytest.mark.slow
 def test_quiet_ends_with_the_command(run: Run) -> None:
     run("methods", "-q")
     assert "colour" in run("methods", "colour").out

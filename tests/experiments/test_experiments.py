@@ -47,6 +47,7 @@ def test_table2_measures_a_method_on_sets_it_was_not_trained_on(reproduce, data,
     assert "low-res. MSE" in told
 
 
+@pytest.mark.slow
 def test_table3_compares_extractors_with_their_sizes(reproduce, tmp_path):
     asked = ("--sets", "synthetic", "--methods", "graph-colour,graph-fdsr")
     code, told = reproduce("table3", *asked, "--budget", 1, "-o", tmp_path, *TINY)

@@ -10,6 +10,7 @@ from graphsr import features
 LENGTH = 1280
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["colour", "fdsr", "unet-resnet18", "unet-lite0"])
 def test_features_of_a_window_are_those_of_the_whole_beyond_the_reach(name):
     torch.manual_seed(0)

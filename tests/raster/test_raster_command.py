@@ -123,6 +123,7 @@ def height_at(place: Affine, size: tuple[int, int]) -> np.ndarray:
 
 
 class TestWhereTheSourceLies:
+    @pytest.mark.slow
     @pytest.mark.parametrize("metres", [20.0, 75.0, 80.0, 130.0])
     @pytest.mark.parametrize("shift", [(0.0, 0.0), (-33.0, 21.0), (-40.0, -80.0)])
     def test_by_the_two_geotransforms(self, command, tmp_path, metres, shift):

@@ -30,6 +30,7 @@ def statistics_of(source: np.ndarray, grid: Grid, guide: np.ndarray | None = Non
     return combine(grid, samples, summaries)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 99), share=st.sampled_from([0.02, 0.5, 0.999]), shift=st.integers(-150, 150))
 def test_a_window_is_filled_as_the_whole_is(seed, share, shift):

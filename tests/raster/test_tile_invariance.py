@@ -72,6 +72,7 @@ def test_edge_to_edge_it_is_what_upsample_gives():
     assert np.abs(found - plain).max() < 0.02 * plain.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
 @pytest.mark.parametrize("step", [4.0, 5.5])
 def test_the_target_averages_back_to_the_source_also_at_seams(step, exact):

@@ -99,6 +99,7 @@ class TestModels:
         with pytest.raises(InputError, match="has to see the whole image"):
             locality_of(graphsr.load(name))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("extractor", ["gdpt", "unet-efficientnet-b2"])
     def test_networks_that_look_at_the_whole_image_are_refused(self, extractor):
         with pytest.raises(InputError, match="has to see the whole image"):

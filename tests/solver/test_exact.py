@@ -43,6 +43,7 @@ class TestExact:
         bits = 1e-6 if dtype == torch.float32 else 1e-12
         torch.testing.assert_close(back, source.double()[known], rtol=bits, atol=0)
 
+    @pytest.mark.slow
     def test_is_the_constrained_minimiser(self, size, source_size, sharp, dtype, backend):
         edges = graph(size, sharp=sharp, dtype=dtype)
         source = a_source(1, 2, *source_size, holes=0.2, dtype=dtype)
@@ -52,7 +53,6 @@ class TestExact:
         assert true <= 1e-4
         assert true <= found.error + rounding(source)
 
-    @pytest.mark.slow
     def test_takes_offsets_and_a_prior(self, size, source_size, sharp, dtype, backend):
         edges, source = graph(size, sharp=sharp, dtype=dtype), a_source(1, 1, *source_size, dtype=dtype)
         more: dict[str, Any] = {

@@ -169,6 +169,7 @@ class TestCheckpointsOfEarlierVersions:
 
 
 class TestBeginningWithAModel:
+    @pytest.mark.slow
     def test_takes_its_numbers_and_its_architecture(self, unbroken, pairs, tmp_path):
         path = tmp_path / "model.safetensors"
         export(unbroken[1] / "best.ckpt", path)
@@ -205,6 +206,7 @@ def test_two_processes_train_together(pairs, tmp_path):
 
 
 class TestValidation:
+    @pytest.mark.slow
     def test_the_first_figures_are_those_before_the_first_step(self, config, tmp_path):
         reports = []
         train(config, tmp_path, hardware=HERE, listen=reports.append, stop_after=2)
