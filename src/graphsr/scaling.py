@@ -39,10 +39,6 @@ class Scale:
         """Return the source, or a target, (B, K, ...) in standard deviations of the source about its mean."""
         return (source - self.source_mean) / self.source_std
 
-    def restore_source(self, scaled: torch.Tensor) -> torch.Tensor:
-        """Undo `standardise_source`."""
-        return scaled * self.source_std + self.source_mean
-
 
 def known_pixels(source: torch.Tensor, confidence: torch.Tensor | None) -> torch.Tensor:
     """Return which source pixels are known: (B, K, h, w), with confidence (B, 1 or K, h, w)."""
