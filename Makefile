@@ -21,13 +21,16 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 demo: setup
 	$(BIN)/graphsr demo -o demo
 
+# One thread a worker, which waits without spinning: the workers share the cores.
+PYTEST := OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
 # Everything; what continuous integration runs.
 test: lint types
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # The quick part.
 check: lint types
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from graphsr.models.files import read_metadata
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.models.published_interpolation import interpolate_published
 
-SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), offsets=True, hints=True)
+SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), hints=True)
 
 
 @pytest.fixture
@@ -27,16 +27,18 @@ def pair():
 
 
 class TestOwn:
-    @pytest.mark.parametrize(("half", "within"), [(False, 1e-6), (True, 5e-3)])
-    def test_comes_back_as_it_was(self, tmp_path, pair, half, within):
-        torch.manual_seed(0)
+    @pytest.mark.parametrize("half", [False, True])
+    def test_comes_back_as_it_was(self, tmp_path, pair, half):
         model, path = GraphSR(SMALL).eval(), tmp_path / "model.safetensors"
         graphsr.save(model, path, half=half, about={"steps": "12"})
         loaded = graphsr.load(path)
         assert loaded.architecture == SMALL
         assert read_metadata(path)["steps"] == "12"
+        if half:
+            rounded = {name: value.half() for name, value in model.state_dict().items()}
+            model.load_state_dict(rounded)
         targets = [graphsr.upsample(*pair, model=m).target for m in (model, loaded, str(path))]
-        assert np.abs(targets[0] - targets[1]).max() <= within
+        assert np.array_equal(targets[0], targets[1])
         assert np.array_equal(targets[1], targets[2])
 
     def test_numbers_too_large_for_half_precision_are_not_lost(self, tmp_path):

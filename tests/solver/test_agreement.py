@@ -72,6 +72,7 @@ class TestTolerances:
     @pytest.mark.slow
     @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
     @pytest.mark.parametrize("sharp", [False, True], ids=["soft", "sharp"])
+    @pytest.mark.slow
     def test_are_kept_in_double_precision(self, size, source_size, sharp, rtol, backend):
         demand(graph(size, sharp=sharp), a_source(1, 1, *source_size, holes=0.2), size, rtol=rtol, backend=backend)
 

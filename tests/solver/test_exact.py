@@ -22,6 +22,7 @@ from tests.solver.dense_solve import (
     solution,
 )
 
+pytestmark = pytest.mark.slow
 on_both_backends = pytest.mark.parametrize("backend", BACKENDS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 everywhere = pytest.mark.parametrize(

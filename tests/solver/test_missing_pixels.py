@@ -8,6 +8,7 @@ import torch
 from graphsr import solve
 from tests.solver.dense_solve import BACKENDS, DTYPES, SIZES, a_source, error, graph, minimiser, noise
 
+pytestmark = pytest.mark.slow
 on_both_backends = pytest.mark.parametrize("backend", BACKENDS)
 in_both_precisions = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 soft_and_exact = pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
