@@ -242,7 +242,9 @@ class TestSourcesThatLieAnywhere:
         for size, cells in zip((19, 23), sampling.source_size, strict=True):
             begin, pixel = origin + np.arange(cells)[:, None] * step, np.arange(size)
             table = np.clip(np.minimum(begin + step, pixel + 1) - np.maximum(begin, pixel), 0, None)
-            tables.append(table / table.sum(1, keepdims=True))
+            seen = table.sum(1, keepdims=True)
+            # Of a cell at the border less than a pixel and less than half may be visible: it then counts as outside.
+            tables.append(np.where(seen >= min(1, step / 2), table / seen, 0))
         expected = tables[0] @ target.numpy() @ tables[1].T
         # measured 7e-16
         np.testing.assert_allclose(sampling(target).numpy(), expected, rtol=0, atol=1e-13)
@@ -277,10 +279,65 @@ class TestSourcesThatLieAnywhere:
         # From pixel (18, 20) on; two cells from the window's border there is no difference.
         torch.testing.assert_close(part[..., 15:45, 15:45], whole[..., 33:63, 35:65], rtol=0, atol=1e-12)
 
-    def test_cells_that_do_not_cover_the_target_are_refused(self):
-        with pytest.raises(InputError, match="do not cover"):
-            Sampling((10, 10), (2, 2), origin=(0.0, 0.0), step=(4.0, 4.0))
+    def test_a_source_that_lies_wholly_outside_is_refused(self):
+        with pytest.raises(InputError, match="all lie outside the target, which goes from 0 to 10"):
+            Sampling((10, 10), (2, 2), origin=(0.0, 12.0), step=(4.0, 4.0))
 
     def test_a_step_below_1_is_refused(self):
         with pytest.raises(InputError, match="factor cannot be below 1"):
             Sampling((4, 4), (8, 8), origin=(0.0, 0.0), step=(0.5, 0.5))
+
+
+SHIFTS = {
+    "a whole source pixel up": (-4.0, 4.0, 4),
+    "more than one, and a part": (-6.3, 4.0, 5),
+    "down, so that the target begins before it": (5.7, 4.0, 3),
+    "small, in the middle of the target": (6.0, 2.0, 3),
+    "larger than the target on both sides": (-9.1, 4.0, 12),
+    "factor 1.3, three pixels up": (-3.0, 1.3, 17),
+}
+every_shift = pytest.mark.parametrize(("origin", "step", "cells"), SHIFTS.values(), ids=SHIFTS.keys())
+
+
+class TestSourcesThatDoNotCoverTheTarget:
+    @staticmethod
+    def shifted(origin: float, step: float, cells: int) -> Sampling:
+        return Sampling((19, 19), (cells, cells), origin=(origin, origin), step=(step, step))
+
+    @every_shift
+    def test_only_source_pixels_inside_the_target_average_it(self, origin, step, cells):
+        sampling = self.shifted(origin, step, cells)
+        begin = origin + np.arange(cells) * step
+        visible = np.clip(np.minimum(begin + step, 19) - np.maximum(begin, 0), 0, None)
+        inside = visible >= min(1, step / 2)
+        assert not inside.all() or origin > 0
+        expected = np.outer(inside, inside).astype(float)
+        np.testing.assert_allclose(sampling(torch.ones(19, 19, dtype=torch.float64)).numpy(), expected, atol=1e-12)
+        np.testing.assert_allclose(sampling.visible, np.outer(inside * visible, inside * visible) / step**2, atol=1e-12)
+
+    @every_shift
+    def test_target_pixels_outside_the_source_have_no_part_in_it(self, origin, step, cells):
+        touched = self.shifted(origin, step, cells).adjoint(torch.ones(cells, cells, dtype=torch.float64)) > 0
+        first, last = max(origin, 0.0), min(origin + cells * step, 19.0)
+        assert not touched[: int(first), :].any()
+        assert not touched[int(np.ceil(last)) :, :].any()
+        assert touched[int(np.ceil(first)) + 1 : int(last) - 1, int(np.ceil(first)) + 1 : int(last) - 1].all()
+
+    @every_shift
+    def test_the_adjoint_is_the_transpose(self, origin, step, cells):
+        sampling = self.shifted(origin, step, cells)
+        y, s = noise(19, 19), noise(cells, cells, seed=1)
+        assert abs((sampling(y) * s).sum() - (y * sampling.adjoint(s)).sum()) < 1e-11
+
+    def test_a_shift_by_parts_of_a_pixel_leaves_every_source_pixel_pixels_of_its_own(self):
+        for origin in np.linspace(-4, 4, 33):
+            assert not Sampling((32, 32), (8, 8), origin=(origin, -origin), step=(4.0, 4.0)).couples_cells
+
+    def test_the_interpolation_goes_on_beyond_the_border(self):
+        column = interpolate_source(torch.arange(6.0)[None, None, :, None], self.column(6, -4.0))
+        # Source pixels outside still have a value that the interpolation takes into account.
+        torch.testing.assert_close(column[0, 0, :8, 0], 0.625 + 0.25 * torch.arange(8.0), rtol=0, atol=0.1)
+
+    @staticmethod
+    def column(cells: int, origin: float) -> Sampling:
+        return Sampling((16, 1), (cells, 1), origin=(origin, 0.0), step=(4.0, 1.0))

@@ -2,8 +2,9 @@
 
 Both axes are treated alike and apart. The footprint of a source pixel is called a cell: cell c covers [origin + c step,
 origin + (c + 1) step) in target pixels, and a pixel counts by the length it shares with it. Two images of the same
-view, edge to edge, have origin 0 and step size / cells; a window of a raster has any. Since step >= 1 a pixel meets at
-most two cells, so D and its adjoint are a handful of gathers, never a matrix.
+view, edge to edge, have origin 0 and step size / cells; a window of a raster, or a source that had to be aligned, has
+any, so that some cells may lie outside the target and some pixels in no cell. Since step >= 1 a pixel meets at most two
+cells, so D and its adjoint are a handful of gathers, never a matrix.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ class Axis:
     origin: float  # where cell 0 begins, in pixels
     step: float  # pixels a cell
     first: np.ndarray  # (cells,) first pixel of each cell
-    count: np.ndarray  # (cells,) how many pixels it meets
-    taps: np.ndarray  # (cells, most) their weights in the mean, zero padded; each row sums to 1
-    owners: np.ndarray  # (size, 2) the cells a pixel meets (twice the same one where there is only one)
+    count: np.ndarray  # (cells,) how many pixels it meets; 0 for a cell outside the target
+    taps: np.ndarray  # (cells, most) their weights in the mean, zero padded; each row sums to 1, or 0 outside
+    owners: np.ndarray  # (size, 2) the cells a pixel meets (twice the same one where there is one; the nearest if none)
     shares: np.ndarray  # (size, 2) its weights in them
+    visible: np.ndarray  # (cells,) the part of each cell that lies in the target
 
     @property
     def even(self) -> bool:
@@ -55,40 +57,61 @@ class Axis:
     @property
     def couples_cells(self) -> bool:
         """Return whether a cell may have no pixel of its own."""
-        own = np.zeros(self.cells, bool)
+        own = self.count == 0
         own[self.owners[~self.straddles, 0]] = True
         return 1 < self.step < 2 or not bool(own.all())
 
 
 @lru_cache(maxsize=256)
 def axis(size: int, cells: int, origin: float = 0.0, step: float | None = None) -> Axis:
-    """Build the tables of one axis. A cell that the target's border cuts averages over its visible part."""
+    """Build the tables of one axis.
+
+    A cell that the target's border cuts averages over its visible part. If that is less than a pixel and less than half
+    of the cell, the cell counts as outside.
+    """
     step = size / cells if step is None else step
     edges = origin + np.arange(cells + 1) * step
-    begin, end = np.maximum(edges[:-1], 0.0), np.minimum(edges[1:], size)
-    first = np.floor(begin + _NEGLIGIBLE).astype(np.int64)
-    last = np.minimum(np.ceil(end - _NEGLIGIBLE).astype(np.int64), size) - 1
-    count = last - first + 1
-    if count.min() < 1 or first[0] > 0 or last[-1] < size - 1:
+    begin, end = np.clip(edges[:-1], 0.0, size), np.clip(edges[1:], 0.0, size)
+    inside = _inside(end - begin, step)
+    if not inside.any():
         raise InputError(
-            f"Sampling: {cells} cells of {step:g} pixels from {origin:g} on do not cover 0 to {size}; every cell must "
-            "meet the target, and every target pixel a cell"
+            f"Sampling: {cells} source pixels of {step:g} target pixels from {origin:g} on all lie outside the target, "
+            f"which goes from 0 to {size}"
         )
+    first = np.minimum(np.floor(begin + _NEGLIGIBLE).astype(np.int64), size - 1)
+    last = np.minimum(np.ceil(end - _NEGLIGIBLE).astype(np.int64), size) - 1
+    count = np.where(inside, last - first + 1, 0)
     pixels = first[:, None] + np.arange(count.max())
     overlap = np.minimum(end[:, None], pixels + 1) - np.maximum(begin[:, None], pixels)
-    taps = np.where(pixels <= last[:, None], overlap, 0.0)
-    taps /= taps.sum(1, keepdims=True)
+    taps = np.where(pixels < (first + count)[:, None], overlap, 0.0)
+    taps /= np.where(inside, taps.sum(1), 1.0)[:, None]
+    owners, shares = _transposed(size, first, count, taps)
+    return Axis(size, cells, origin, step, first, count, taps, owners, shares, inside * (end - begin) / step)
 
+
+def _inside(visible: np.ndarray, step: float) -> np.ndarray:
+    """Return which cells lie in the target, enough of them, from the length of each that does (cells,)."""
+    inside = visible >= min(1.0, 0.5 * step) - _NEGLIGIBLE
+    # A target as narrow as a pixel may see no more than a part of a cell.
+    return inside if inside.any() else (visible > _NEGLIGIBLE) & (visible == visible.max())
+
+
+def _transposed(size: int, first: np.ndarray, count: np.ndarray, taps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return owners and shares (size, 2): the cells that each pixel meets, and its weights in them."""
     owners = np.full((size, 2), -1, np.int64)
     shares = np.zeros((size, 2))
-    for cell in range(cells):
+    for cell in range(first.size):
         for tap in range(count[cell]):
             pixel = first[cell] + tap
             place = 0 if owners[pixel, 0] < 0 else 1
             owners[pixel, place] = cell
             shares[pixel, place] = taps[cell, tap]
+    owned = np.flatnonzero(owners[:, 0] >= 0)
+    # Cells follow each other without gaps, so only pixels before the first or behind the last one have none.
+    nearest = np.clip(np.arange(size), owned[0], owned[-1])
+    owners[:, 0] = owners[nearest, 0]
     owners[:, 1] = np.where(owners[:, 1] < 0, owners[:, 0], owners[:, 1])
-    return Axis(size, cells, origin, step, first, count, taps, owners, shares)
+    return owners, shares
 
 
 def _as_size(name: str, size: tuple[int, int]) -> tuple[int, int]:
@@ -107,9 +130,12 @@ class Sampling:
     Args:
         size: (H, W) of the target.
         source_size: (h, w) of the source.
-        origin: Where source pixel (0, 0) begins (down, right), in target pixels. Default the target's corner.
+        origin: Where source pixel (0, 0) begins (down, right), in target pixels. Default the target's corner. The
+            source need not cover the target, nor the target the source: a source pixel outside gets 0, a target pixel
+            that no source pixel covers has no part in any.
         step: How many target pixels a source pixel measures (down, right). Default edge to edge. Source pixels that the
-            target's border cuts average over what is inside.
+            target's border cuts average over what is inside; those of which less than a target pixel and less than half
+            is inside count as outside.
 
     Example:
         >>> import torch, graphsr
@@ -153,6 +179,11 @@ class Sampling:
     def origin(self) -> tuple[float, float]:
         """Return where source pixel (0, 0) begins (down, right), in target pixels."""
         return self.rows.origin, self.columns.origin
+
+    @property
+    def visible(self) -> np.ndarray:
+        """Return the part of each source pixel that lies in the target, (h, w); 0 for one that counts as outside."""
+        return np.outer(self.rows.visible, self.columns.visible)
 
     @property
     def edge_to_edge(self) -> bool:

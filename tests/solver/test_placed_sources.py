@@ -19,8 +19,17 @@ PLACES = {
 }
 
 
+# Source pixels outside the target, and target pixels outside the source.
+SHIFTS = {
+    "a whole source pixel up": ((-4.0, -4.0), (4.0, 4.0), (4, 5)),
+    "more than one, and a part": ((-6.3, 3.7), (4.0, 4.0), (6, 3)),
+    "a small source inside": ((5.0, 6.5), (2.5, 3.0), (3, 2)),
+    "factor 1.5": ((-2.0, 4.25), (1.5, 1.5), (9, 6)),
+}
+
+
 def dense(edges: Edges, source: torch.Tensor, sampling: graphsr.Sampling, prior_weight: float, z: torch.Tensor):
-    """argmin by the normal equations, all in double precision."""
+    """argmin by the normal equations, all in double precision; missing source pixels are 0 in D too."""
     height, width = sampling.size
     count = height * width
     basis = torch.eye(count, dtype=torch.float64).reshape(count, height, width)
@@ -58,6 +67,61 @@ def test_agrees_with_a_dense_solve(origin, step, backend):
     expected = dense(edges, source, sampling, 1e-6, prior)
     # rtol bounds the RMS error in standard deviations of the source.
     assert float((found - expected).square().mean().sqrt()) <= 1e-7 * float(source.std())
+
+
+def shifted_problem(origin, step, cells, **more) -> graphsr.Problem:
+    generator = torch.Generator().manual_seed(3)
+    weights = [torch.rand(1, *shape, generator=generator, dtype=torch.float64) for shape in ((16, 18), (17, 17))]
+    return graphsr.Problem(
+        Edges(*(1e-3 * (0.01 + w) for w in weights)),
+        graphsr.Sampling((17, 18), cells, origin=origin, step=step),
+        torch.randn(1, 1, *cells, generator=generator, dtype=torch.float64),
+        **more,
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("backend", ["auto", "torch"])
+@pytest.mark.parametrize(("origin", "step", "cells"), SHIFTS.values(), ids=SHIFTS.keys())
+def test_a_source_that_does_not_cover_the_target_agrees_with_a_dense_solve(origin, step, cells, backend, dtype):
+    problem = shifted_problem(origin, step, cells)
+    found = graphsr.solve(problem.to(dtype), rtol=1e-5, backend=backend)
+    inside = torch.as_tensor(problem.sampling.visible > 0)
+    expected = dense(problem.edges, problem.source * inside, problem.sampling, 0.0, torch.zeros(1, 1, 17, 18))
+    assert not inside.all() or origin[0] > 0
+    # rtol is in standard deviations of the source that is seen.
+    assert float((found - expected).square().mean().sqrt()) <= 1e-5 * float(problem.source[..., inside].std())
+
+
+@pytest.mark.parametrize("backend", ["auto", "torch"])
+@pytest.mark.parametrize(("origin", "step", "cells"), list(SHIFTS.values())[:3], ids=list(SHIFTS)[:3])
+def test_exact_fidelity_holds_for_the_source_pixels_inside(origin, step, cells, backend):
+    problem = shifted_problem(origin, step, cells, exact=True)
+    target = graphsr.solve(problem, backend=backend)
+    inside = torch.as_tensor(problem.sampling.visible > 0)
+    torch.testing.assert_close(
+        problem.sampling(target)[..., inside], problem.source[..., inside], rtol=1e-12, atol=1e-12
+    )
+
+
+def test_a_value_outside_the_target_does_not_matter_to_the_solve():
+    problem = shifted_problem((-8.0, 0.0), (4.0, 4.0), (6, 5))
+    assert problem.confidence[0, 0, :2].max() == 0
+    assert problem.confidence[0, 0, 2:].min() == 1
+    other = problem.source.clone()
+    other[..., :2, :] += 100
+    start = torch.zeros(1, 1, 17, 18, dtype=torch.float64)
+    same = [graphsr.Problem(problem.edges, problem.sampling, s, start=start) for s in (problem.source, other)]
+    assert torch.equal(graphsr.solve(same[0]), graphsr.solve(same[1]))
+
+
+def test_a_source_whose_known_pixels_all_lie_outside_is_refused():
+    sampling = graphsr.Sampling((8, 8), (3, 2), origin=(-4.0, 0.0), step=(4.0, 4.0))
+    edges = Edges(torch.ones(1, 7, 8), torch.ones(1, 8, 7))
+    source = torch.ones(1, 1, 3, 2)
+    source[..., 1:, :] = torch.nan
+    with pytest.raises(graphsr.InputError, match="is missing or lies outside the target"):
+        graphsr.solve(edges, source, sampling)
 
 
 def test_a_sampling_for_another_source_is_refused():

@@ -28,7 +28,8 @@ class Problem:
         edges: Edge weights w, down (B, H-1, W) and right (B, H, W-1), positive.
         sampling: D, which averages the target over the footprint of every source pixel.
         source: s (B, K, h, w) float32 or float64. NaN is missing.
-        confidence: (B, 1 or K, h, w), 0 is missing. Default 1. With `exact` it only says which pixels are known.
+        confidence: (B, 1 or K, h, w), 0 is missing. Default 1. With `exact` it only says which pixels are known. Pixels
+            that lie outside the target count as missing.
         prior: z (B, K, H, W). Default the interpolated source.
         prior_weight: t, a number, (B, H, W), or (B, 1, 1). Default 0.
         offsets: Differences o = y_p - y_q to prefer along the edges, shaped like edges, or with a channel axis.
@@ -72,6 +73,7 @@ class Problem:
                 source if followed else source.detach(), sampling, confidence.detach() > 0
             )
             start, prior = (interpolated if each is None else each for each in (start, prior))
+        confidence = _seen_confidence(confidence, sampling)
         if offsets is not None:
             _check_offsets(offsets, shape)
         weight = _checked_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
@@ -142,11 +144,26 @@ def _checked_source(source: torch.Tensor, confidence: torch.Tensor | None) -> tu
         source = torch.where(known, source, torch.zeros_like(source))
         same = bool((known == known[:, :1]).all())
         confidence = confidence * (known[:, :1] if same else known).to(confidence.dtype)
-    missing = (confidence <= 0).flatten(2).all(2).expand(source.shape[:2])
+    _check_any_known(confidence, source.shape[1], "is missing")
+    return source, confidence
+
+
+def _seen_confidence(confidence: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """Return a confidence (B, 1 or K, h, w) that is 0 for source pixels outside the target."""
+    if bool((sampling.visible > 0).all()):
+        return confidence
+    inside = torch.as_tensor(sampling.visible > 0, dtype=confidence.dtype, device=confidence.device)
+    confidence = confidence * inside
+    _check_any_known(confidence, confidence.shape[1], "is missing or lies outside the target")
+    return confidence
+
+
+def _check_any_known(confidence: torch.Tensor, channels: int, what: str) -> None:
+    """Raise an error unless every image and channel has a pixel with a confidence (B, 1 or K, h, w) above 0."""
+    missing = (confidence <= 0).flatten(2).all(2).expand(confidence.shape[0], channels)
     if bool(missing.any()):
         image, channel = (int(i) for i in missing.nonzero()[0])
-        raise InputError(f"solve: every pixel of source[{image}, {channel}] is missing; at least one must be known")
-    return source, confidence
+        raise InputError(f"solve: every pixel of source[{image}, {channel}] {what}; at least one must be known")
 
 
 def _checked_confidence(confidence: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
