@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.models.base import Model, Result
@@ -44,7 +45,8 @@ class Upsampled:
     """The target, the problem whose solution it is, and how it was reached.
 
     Attributes:
-        target: (H, W) or (H, W, K) float32.
+        target: (H, W) or (H, W, K) float32; float64 where float32 could not hold it, as with a small variation on a
+            large offset.
         edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one.
         report: How it went.
         problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
@@ -98,10 +100,11 @@ def upsample(
     if not known.flatten(2).any(2).all():
         raise InputError("source: every pixel is missing; at least one must have a value")
 
-    tensor = _tensor(source_image)
+    measured = _tensor(source_image, np.float64)
+    tensor = measured if needs_double(measured, known) else measured.float()
     with _evaluating(chosen) as device:
         result = chosen.run(
-            _tensor(guide_image).to(device),
+            _tensor(guide_image, np.float32).to(device),
             tensor.to(device),
             confidence=None if given is None else given.to(device),
             exact=exact,
@@ -113,7 +116,7 @@ def upsample(
         iterations=0 if solution is None else solution.iterations,
         error=0.0 if solution is None else solution.error,
         seconds=time.perf_counter() - began,
-        fidelity=_fidelity(found, tensor, known),
+        fidelity=_fidelity(found, measured, known),
         confidence=_mean_confidence(result, known),
     )
     return Upsampled(
@@ -136,9 +139,9 @@ def _evaluating(model: Model) -> Iterator[torch.device]:
         model.train(training)
 
 
-def _tensor(image: np.ndarray) -> torch.Tensor:
-    """Return (H, W, C) as (1, C, H, W) float32."""
-    return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, 2, 0)[None], dtype=np.float32))
+def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:
+    """Return (H, W, C) as (1, C, H, W) of a float type."""
+    return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, 2, 0)[None], dtype=dtype))
 
 
 def _image(name: str, values: Any) -> np.ndarray:

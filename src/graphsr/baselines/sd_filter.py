@@ -53,17 +53,11 @@ class SDFilter(Model):
             raise InputError("SDFilter: needs weight > 0, sigma_g and sigma_u >= 0, and at least one step")
         self.weight, self.sigma_g, self.sigma_u, self.steps = weight, sigma_g, sigma_u, steps
 
-    def run(
-        self,
-        guide: Tensor,
-        source: Tensor,
-        *,
-        confidence: Tensor | None = None,
-        exact: bool = False,
-        window: Window | None = None,
+    def _run(
+        self, guide: Tensor, source: Tensor, confidence: Tensor | None, exact: bool, window: Window | None
     ) -> Result:
-        result = super().run(guide, source, confidence=confidence, exact=exact, window=window)
-        return result if source.dtype == torch.float64 else replace(result, target=result.target.float())
+        result = super()._run(guide, source, confidence, exact, window)
+        return replace(result, target=result.target.to(source.dtype))
 
     def prepare(
         self,

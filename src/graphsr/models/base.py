@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import nn
 
+from graphsr.centring import WIDE, centred
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.models.window import Locality, Window
@@ -36,15 +38,28 @@ class Result:
         """Return the graph of the target; None for models without one."""
         return None if self.problem is None else self.problem.edges
 
+    def shifted(self, offset: torch.Tensor) -> Result:
+        """Return the result of the same source plus `offset` (B, K, 1, 1), in double precision."""
+        target, problem, solution = self.target.double() + offset, self.problem, self.solution
+        if problem is not None:
+            wide = problem.to(torch.float64)
+            moved = {name: getattr(wide, name) + offset for name in ("source", "prior", "start")}
+            problem = replace(wide, **moved)
+        if solution is not None:
+            solution = replace(solution, target=target)
+        return replace(self, target=target, problem=problem, solution=solution)
+
 
 class Model(nn.Module, ABC):
     """What `graphsr.upsample` runs. A model implements `prepare`.
 
     Attributes:
         rtol: RMS error allowed of solves, see `graphsr.solve`.
+        shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
     """
 
     rtol: float = 1e-4
+    shift_equivariant: ClassVar[bool] = True
 
     @abstractmethod
     def prepare(
@@ -78,8 +93,24 @@ class Model(nn.Module, ABC):
         exact: bool = False,
         window: Window | None = None,
     ) -> Result:
-        """Prepare and solve; arguments as in `prepare`."""
-        guide, source = self._converted("guide", guide), self._converted("source", source)
+        """Prepare and solve; arguments as in `prepare`. A source in double precision has its target in that."""
+        guide = self._converted("guide", guide)
+        # The scale of a window has the mean of the whole in it.
+        if source.dtype not in WIDE or source.ndim != 4 or window is not None or not self.shift_equivariant:
+            return self._run(guide, self._converted("source", source), confidence, exact, window)
+        source = source.double()
+        source, mean = centred(source, known_pixels(source, confidence))
+        return self._run(guide, self._converted("source", source), confidence, exact, window).shifted(mean)
+
+    def _run(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        confidence: torch.Tensor | None,
+        exact: bool,
+        window: Window | None,
+    ) -> Result:
+        """Prepare and solve a pair that is in the precision of the model."""
         prepared = self.prepare(guide, source, confidence=confidence, exact=exact, window=window)
         return finish(prepared, rtol=self.rtol)
 

@@ -164,16 +164,14 @@ class GraphSR(Model):
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
 
-    def run(
+    def _run(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
-        *,
-        confidence: torch.Tensor | None = None,
-        exact: bool = False,
-        window: Window | None = None,
+        confidence: torch.Tensor | None,
+        exact: bool,
+        window: Window | None,
     ) -> GraphSRResult:
-        guide, source = self._converted("guide", guide), self._converted("source", source)
         problem, noise = self._problem(guide, source, confidence, exact, window)
         done = finish(problem, rtol=self.rtol)
         return GraphSRResult(done.target, done.problem, done.solution, noise)

@@ -56,7 +56,8 @@ def upsample(
         halo: How many guide pixels are read around a tile; default by model and factor.
 
     Returns:
-        (H, W) or (K, H, W) float32, NaN where there is no value; a DataArray if both inputs are.
+        (H, W) or (K, H, W), NaN where there is no value; a DataArray if both inputs are. float32, or float64 where the
+        source's type has more digits.
 
     Raises:
         InputError: If guide and source do not fit together, or an argument is not valid.
@@ -113,13 +114,17 @@ def _upsample(
     samples = [guide[_cut(box)] for box in guide_samples(grid)]
     statistics = delayed(_combine)(grid, sent, samples, summaries)
 
+    dtype = np.result_type(source.dtype, np.float32)
+
     def block(tile: Tile) -> Any:
         # Whether there are holes is not known before the statistics are, so the most that can be needed is passed.
         at = with_surroundings(tile.source_window) & grid.covered
         at = Box(0, 0, 0, 0) if at.empty else at
-        values = delayed(_tile)(tile, guide[_cut(tile.window)], source[_cut(at)], at, grid, statistics, sent, settings)
+        values = delayed(_tile)(
+            tile, guide[_cut(tile.window)], source[_cut(at)], at, grid, statistics, sent, settings, dtype
+        )
         shape = (source.shape[0], *tile.core.size)
-        return da.from_delayed(values, shape, dtype=np.float32)  # type: ignore[no-untyped-call]
+        return da.from_delayed(values, shape, dtype=dtype)  # type: ignore[no-untyped-call]
 
     rows: dict[int, list[Any]] = {}
     for each in cut_tiles(grid, side, margin, locality.multiple):
@@ -149,15 +154,17 @@ def _tile(
     statistics: Statistics,
     model: Model | str,
     settings: Settings,
+    dtype: np.dtype[Any],
 ) -> np.ndarray:
     values = _placed(source, at, statistics.source_needed(tile.source_window))
     with on_threads(1):  # Dask shares out the cores
-        return solve_tile(prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings))
+        prepared = prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings)
+        return solve_tile(prepared).astype(dtype)
 
 
 def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:
     """Return values (K, h, w) that lie at the box `at` in an array for `box`, NaN around them."""
-    out = np.full((values.shape[0], *box.size), np.nan, np.float32)
+    out = np.full((values.shape[0], *box.size), np.nan)
     both = at & box
     if not both.empty:
         out[(slice(None), *both.slices(box))] = _floats(values)[(slice(None), *both.slices(at))]
@@ -165,9 +172,11 @@ def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:
 
 
 def _floats(values: np.ndarray) -> np.ndarray:
+    """Return values in floats of at least single precision, NaN where there is none."""
+    dtype = np.result_type(values.dtype, np.float32)
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float32), np.nan)
-    floats = np.array(values, dtype=np.float32)
+        values = np.ma.filled(values.astype(dtype), np.nan)
+    floats = np.array(values, dtype=dtype)
     floats[~np.isfinite(floats)] = np.nan
     return floats
 

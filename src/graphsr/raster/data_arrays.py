@@ -110,7 +110,7 @@ def _plain(values: Any) -> Any:
         return array
     import dask.array as da
 
-    return da.where(array == marker, np.float32(np.nan), array.astype(np.float32))
+    return da.where(array == marker, np.nan, array.astype(np.result_type(array.dtype, np.float32)))
 
 
 def _check_crs(guide: Any, source: Any) -> None:

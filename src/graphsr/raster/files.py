@@ -55,11 +55,11 @@ class RasterPair:
 
     def guide(self, box: Box) -> np.ndarray:
         """Read a box of the guide: (C, h, w) float32, NaN where there is no value."""
-        return _read(self.guide_path, self.guide_bands, box)
+        return _read(self.guide_path, self.guide_bands, box).astype(np.float32)
 
     def source(self, box: Box) -> np.ndarray:
-        """Read a box of the source: (K, h, w) float32, NaN where it is missing, and beyond source and guide."""
-        values = np.full((len(self.source_bands), *box.size), np.nan, np.float32)
+        """Read a box of the source: (K, h, w) float64, NaN where it is missing, and beyond source and guide."""
+        values = np.full((len(self.source_bands), *box.size), np.nan)
         inside = box & self.grid.covered
         if not inside.empty:
             read = _read(self.source_path, self.source_bands, inside, self.source_nodata)
@@ -211,8 +211,7 @@ def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None
     except rasterio.errors.RasterioIOError as error:
         _forget(path)
         raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
-    with np.errstate(over="ignore"):
-        floats = np.ma.getdata(values).astype(np.float32)
+    floats = np.ma.getdata(values).astype(np.result_type(values.dtype, np.float32))
     if masked:
         floats[np.ma.getmaskarray(values)] = np.nan
     if nodata is not None:

@@ -16,7 +16,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.raster.grid import Box, Grid
 from graphsr.sampling import fill_from, fill_holes, halved
-from graphsr.scaling import Scale, nonzero, smallest_std
+from graphsr.scaling import Scale, nonzero
 
 _LEVELS = 6
 BLOCK = 2**_LEVELS
@@ -29,6 +29,8 @@ _SAMPLE_SIDE = 128
 # Each band is clipped to these quantiles before its mean and standard deviation are computed: clouds, glints and dead
 # pixels must not decide how all else is scaled.
 _QUANTILES = (0.01, 0.99)
+# The least standard deviation of a source, as a part of its mean: some roundings in double precision.
+_SMALLEST_STD = 8 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Statistics:
         guide_std: One for all channels.
         source_mean: (K,) of the source under the guide.
         source_std: (K,).
-        blocks: (K, rows, columns) float32, the means of the blocks, holes filled.
+        blocks: (K, rows, columns) float64, the means of the blocks, holes filled.
         blocks_at: Where they lie, in blocks.
         complete: Whether there is no hole anywhere, and source under all of the guide.
     """
@@ -54,8 +56,9 @@ class Statistics:
     complete: bool
 
     def scale(self) -> Scale:
-        """Return the scale that models standardise guide and source by."""
-        numbers = (self.guide_mean, np.array([self.guide_std]), self.source_mean, self.source_std)
+        """Return the scale that models standardise a guide and a source about its mean by."""
+        about = np.zeros_like(self.source_mean)
+        numbers = (self.guide_mean, np.array([self.guide_std]), about, self.source_std)
         return Scale(*(torch.from_numpy(each).float().reshape(1, -1, 1, 1) for each in numbers))
 
     def source_needed(self, source_box: Box) -> Box:
@@ -63,24 +66,27 @@ class Statistics:
         return source_box if self.complete else with_surroundings(source_box)
 
     def filled(self, source: np.ndarray, box: Box, source_box: Box) -> torch.Tensor:
-        """Fill the holes in a box of source pixels.
+        """Fill the holes in a box of source pixels, and subtract the mean of the whole source.
 
         Args:
-            source: (K, h, w) of `box`, float32; NaN is missing.
+            source: (K, h, w) of `box`; NaN is missing.
             box: What `source_needed(source_box)` returned.
             source_box: The source pixels to return.
 
         Returns:
-            (1, K, h, w) without missing values.
+            (1, K, h, w) float32 without missing values.
         """
-        values = torch.from_numpy(source)[None]
+        mean = self.source_mean.reshape(-1, 1, 1)
+        # Subtracted in double precision: single precision would lose the digits of heights above a far datum.
+        values = torch.from_numpy(source.astype(np.float64) - mean)[None].float()
         known = torch.isfinite(values).to(values.dtype)
         if bool(known.all()):
             return values[(..., *source_box.slices(box))]
         levels = [(values, known)]
         for _ in range(_LEVELS - 1):
             levels.append(halved(*levels[-1]))
-        coarse = torch.from_numpy(self.blocks[(slice(None), *_in_blocks(box).slices(self.blocks_at))])[None]
+        blocks = self.blocks[(slice(None), *_in_blocks(box).slices(self.blocks_at))] - mean
+        coarse = torch.from_numpy(blocks)[None].float()
         for level in reversed(levels):
             coarse = fill_from(*level, coarse)
         return coarse[(..., *source_box.slices(box))]
@@ -99,8 +105,8 @@ class ChunkSummary:
         box: Source pixels, aligned to blocks.
         holes: Whether a source pixel under the guide is missing.
         count: (K,) known pixels.
-        total: (K,) their sum.
-        squares: (K,) the sum of their squares.
+        mean: (K,) of them; 0 where there is none.
+        squares: (K,) the sum of their squared differences from it.
         means: (K, rows, columns) of the known pixels of each block.
         known: (K, rows, columns) which blocks have a known pixel.
     """
@@ -108,7 +114,7 @@ class ChunkSummary:
     box: Box
     holes: bool
     count: np.ndarray
-    total: np.ndarray
+    mean: np.ndarray
     squares: np.ndarray
     means: np.ndarray
     known: np.ndarray
@@ -126,19 +132,21 @@ def source_chunks(grid: Grid) -> list[Box]:
 
 def summarise(source: np.ndarray, box: Box, grid: Grid) -> ChunkSummary:
     """Summarise the source pixels (K, h, w) in a box of `source_chunks`; NaN is missing."""
-    values = torch.from_numpy(np.ascontiguousarray(source, dtype=np.float32))[None]
+    values = torch.from_numpy(np.ascontiguousarray(source, dtype=np.float64))[None]
     known = torch.isfinite(values)
     inside = (box & grid.covered).slices(box)
-    some = torch.where(known, values, torch.zeros_like(values)).double()
-    means, any_known = values, known.float()
+    count = known.sum((0, 2, 3))
+    mean = torch.where(known, values, 0.0).sum((0, 2, 3)) / count.clamp_min(1)
+    squares = torch.where(known, values - mean[:, None, None], 0.0).square().sum((0, 2, 3))
+    means, any_known = values, known.double()
     for _ in range(_LEVELS):
         means, any_known = halved(means, any_known)
     return ChunkSummary(
         box,
         holes=not bool(known[(..., *inside)].all()),
-        count=known.sum((0, 2, 3)).numpy(),
-        total=some.sum((0, 2, 3)).numpy(),
-        squares=some.square().sum((0, 2, 3)).numpy(),
+        count=count.numpy(),
+        mean=mean.numpy(),
+        squares=squares.numpy(),
         means=means[0].numpy(),
         known=any_known[0].numpy() > 0,
     )
@@ -194,14 +202,15 @@ def combine(
         raise InputError(f"{names.guide}: none of the pixels that were sampled has a value")
     guide_mean, guide_std = _mean_and_std(pixels)
     chunks = list(summaries)
-    count, total, squares = (sum(getattr(chunk, name) for chunk in chunks) for name in ("count", "total", "squares"))
+    count = np.sum([chunk.count for chunk in chunks], 0)
     if not (count > 0).all():
         numbers = names.bands or tuple(range(1, len(count) + 1))
         empty = ", ".join(str(number) for number, some in zip(numbers, count, strict=True) if not some)
         raise InputError(f"{names.source}: no pixel of band {empty} that lies under the guide has a value")
-    mean = total / count
-    std = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
-    std = np.maximum(std, smallest_std(torch.from_numpy(mean).float()).numpy())
+    mean = np.sum([chunk.count * chunk.mean for chunk in chunks], 0) / count
+    # About the mean, not as the mean of squares minus the square of the mean, which is all rounding on a large offset.
+    squares = np.sum([chunk.squares + chunk.count * (chunk.mean - mean) ** 2 for chunk in chunks], 0)
+    std = np.maximum(np.sqrt(squares / count), _SMALLEST_STD * np.abs(mean) + np.finfo(np.float32).tiny)
     blocks, at = _blocks(grid, chunks)
     complete = not any(chunk.holes for chunk in chunks) and grid.covered == grid.source_extent
     return Statistics(guide_mean, guide_std, mean, std, blocks, at, complete)
@@ -225,7 +234,7 @@ def _blocks(grid: Grid, chunks: list[ChunkSummary]) -> tuple[np.ndarray, Box]:
     """Return the filled means of all blocks under the guide and one around them, and where they lie."""
     at = _in_blocks(grid.source_extent.aligned(BLOCK, margin=1))
     channels = chunks[0].means.shape[0]
-    means, known = np.zeros((channels, *at.size), np.float32), np.zeros((channels, *at.size), np.float32)
+    means, known = np.zeros((channels, *at.size)), np.zeros((channels, *at.size))
     for chunk in chunks:
         inside = (slice(None), *_in_blocks(chunk.box).slices(at))
         means[inside], known[inside] = chunk.means, chunk.known

@@ -43,12 +43,14 @@ class PreparedTile:
         prepared: What `Model.prepare` returned for its window; None: no pixel of the core gets a value.
         rtol: RMS error allowed of the solve, in standard deviations of the window's source.
         valid: (K, h, w) which pixels of the core get a value.
+        mean: (K,) of the whole source, about which the tile is solved.
     """
 
     tile: Tile
     prepared: Problem | torch.Tensor | None
     rtol: float
     valid: np.ndarray
+    mean: np.ndarray
 
 
 def locality_of(model: Model) -> Locality:
@@ -86,8 +88,8 @@ def prepare_tile(
     channels = model.select_channels(torch.from_numpy(np.ascontiguousarray(guide, dtype=np.float32))[None])
     valid = _valid(tile, channels, source, box, grid, settings)
     if not valid.any():
-        return PreparedTile(tile, None, RTOL, valid)
-    filled = statistics.filled(np.ascontiguousarray(source, dtype=np.float32), box, tile.source_window)
+        return PreparedTile(tile, None, RTOL, valid, statistics.source_mean)
+    filled = statistics.filled(source, box, tile.source_window)
     known = torch.from_numpy(np.isfinite(source[(slice(None), *tile.source_window.slices(box))]))[None]
     scale = statistics.scale()
     channels = torch.where(torch.isfinite(channels), channels, scale.guide_mean)
@@ -100,17 +102,17 @@ def prepare_tile(
             exact=settings.exact,
             window=Window(grid.sampling(tile.window, tile.source_window), scale, known),
         )
-    return PreparedTile(tile, prepared, _rtol(filled, statistics), valid)
+    return PreparedTile(tile, prepared, _rtol(filled, statistics), valid, statistics.source_mean)
 
 
 def finish_tile(tile: PreparedTile) -> np.ndarray:
-    """Solve a prepared tile; return the pixels of its core (K, h, w) float32, NaN where there is no value."""
+    """Solve a prepared tile; return the pixels of its core (K, h, w) float64, NaN where there is no value."""
     if tile.prepared is None:
-        return np.full(tile.valid.shape, np.nan, np.float32)
+        return np.full(tile.valid.shape, np.nan)
     with torch.no_grad():
         target = finish(tile.prepared, rtol=tile.rtol).target
     core = target[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
-    return np.where(tile.valid, core, np.float32(np.nan))
+    return np.where(tile.valid, core + tile.mean.reshape(-1, 1, 1), np.nan)
 
 
 def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: Grid, settings: Settings) -> np.ndarray:
