@@ -17,6 +17,7 @@ from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
+from graphsr.probabilities import as_probabilities, check_kind, check_probabilities
 from graphsr.sampling import Sampling
 from graphsr.solver import Problem
 
@@ -65,6 +66,7 @@ def upsample(
     model: str | os.PathLike[str] | Model = "default",
     confidence: np.ndarray | None = None,
     exact: bool = False,
+    kind: str = "values",
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
@@ -76,6 +78,7 @@ def upsample(
         confidence: (h, w), 0 is missing; default 1 where the source is known. Baselines that cannot weigh it take it
             for known or missing.
         exact: Whether the target averages back to the source exactly instead of up to the confidence.
+        kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
 
     Returns:
         The target (H, W) or (H, W, K) with its graph and a report.
@@ -87,8 +90,11 @@ def upsample(
         (32, 48)
     """
     began = time.perf_counter()
+    check_kind(kind, exact)
     chosen = model if isinstance(model, Model) else load(model)
     guide_image, source_image = _image("guide", guide), _image("source", source)
+    if kind == "probabilities":
+        source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(guide_image.shape, source_size)
     _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]))
@@ -110,6 +116,8 @@ def upsample(
             exact=exact,
         )
     found = result.target.cpu()
+    if kind == "probabilities":
+        found = as_probabilities(found, Sampling((size[0], size[1]), (source_size[0], source_size[1])))
     target = np.moveaxis(found[0].numpy(), 0, 2)
     edges, solution = result.edges, result.solution
     report = Report(
@@ -220,7 +228,8 @@ def _confidence(confidence: np.ndarray | None, source_size: Sequence[int]) -> to
 def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> float:
     """Return the RMS difference of the averaged target (1, K, H, W) and the known pixels of the source (1, K, h, w)."""
     sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
-    return float((sampling(target.double()) - source)[known].square().mean().sqrt())
+    averages = torch.stack([sampling(channel.double()) for channel in target.unbind(1)], 1)  # one by one: memory
+    return float((averages - source)[known].square().mean().sqrt())
 
 
 def _mean_confidence(result: Result, known: torch.Tensor) -> float:

@@ -12,6 +12,7 @@ from graphsr import InputError
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.statistics import BLOCK, Statistics, combine, guide_samples, source_chunks, summarise
 from graphsr.sampling import fill_holes
+from graphsr.scaling import Scale
 from tests.raster.made_rasters import picture, relief
 
 
@@ -94,3 +95,14 @@ def test_a_band_without_any_value_is_named():
     source[1] = np.nan
     with pytest.raises(InputError, match="no pixel of band 2"):
         statistics_of(source, Grid.edge_to_edge((200, 200), (25, 25)))
+
+
+def test_bands_are_combined_as_in_an_array():
+    source = relief((150, 170), bands=3, seed=4)
+    source[1] += 0.5 * source[0]
+    source[2, 40:90, 60:100] = np.nan
+    grid = Grid((300, 340), (150, 170), (0.0, 0.0), (2.0, 2.0))
+    found = statistics_of(source, grid).scale()
+    values = torch.from_numpy(source)[None]
+    whole = Scale.of(torch.zeros(1, 3, 4, 4), values, torch.isfinite(values))
+    torch.testing.assert_close(found.source_axis, whole.source_axis, rtol=1e-3, atol=1e-4)

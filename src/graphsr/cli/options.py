@@ -58,4 +58,12 @@ Preview = Annotated[
         show_default=False,
     ),
 ]
+Kind = Annotated[
+    str,
+    typer.Option(
+        "--kind",
+        metavar="values|probabilities",
+        help="What SOURCE holds; probabilities of classes stay in 0..1 and sum to 1.",
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, print_error, progress_bar, say, spinner
-from graphsr.cli.options import Confidence, Exact, Guide, Missing, Model, Output, Overwrite, Preview, Source
+from graphsr.cli.options import Confidence, Exact, Guide, Kind, Missing, Model, Output, Overwrite, Preview, Source
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def upsample(
     preview: Preview = None,
     overwrite: Overwrite = False,
     jobs: Jobs = None,
+    kind: Kind = "values",
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
 
@@ -52,13 +53,14 @@ def upsample(
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
+      graphsr upsample photo.jpg scores.npy -o fine.npy --kind probabilities
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.batch import is_batch
     from graphsr.files.pair import PairFiles, PairOptions, upsample_pair
 
     files = PairFiles(guide, source, output, confidence, preview)
-    options = PairOptions(model, exact, missing, overwrite)
+    options = PairOptions(model, exact, missing, overwrite, kind)
     if is_batch(guide, source):
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
         return

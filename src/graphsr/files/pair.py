@@ -44,6 +44,7 @@ class PairOptions:
     exact: bool = False
     missing: float | None = None
     overwrite: bool = False
+    kind: str = "values"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
     model = load(options.model)  # what is wrong with it is not the pair's fault
     ready = time.perf_counter()
     try:
-        result = upsample(guide.array, values, model=model, confidence=confidence, exact=options.exact)
+        result = upsample(
+            guide.array, values, model=model, confidence=confidence, exact=options.exact, kind=options.kind
+        )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
     solved = time.perf_counter()

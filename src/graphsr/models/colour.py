@@ -13,7 +13,8 @@ from graphsr.solver import Problem
 
 
 class Colour(Model):
-    """The paper's variant without a network: the features are the guide's channels and the interpolated source.
+    """The paper's variant without a network: the features are the guide's channels and the interpolated source, of
+    several channels their first principal component.
 
     Edge weights fall with a power of the difference instead of a Gaussian of it. The defaults were fitted on training
     pairs (docs/design.md, "The colour model").
@@ -46,7 +47,7 @@ class Colour(Model):
         window = window or whole(guide, source, confidence)
         interpolated = interpolate_source(source, window.sampling, known_pixels(source, confidence))
         scale = window.scale
-        features = torch.cat([scale.standardise_guide(guide), scale.standardise_source(interpolated)], 1)
+        features = torch.cat([scale.standardise_guide(guide), scale.first_component(interpolated)], 1)
         distance = power_law_distance(features.to(source.dtype), self.mu, self.power)
         return Problem(
             edge_weights(distance, weight=self.weight, floor=self.floor),

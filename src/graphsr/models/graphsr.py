@@ -100,7 +100,7 @@ class Prediction(NamedTuple):
     """What the network says of a pair, in standard deviations of the source about its mean."""
 
     edges: Edges
-    offsets: Edges | None  # (B, K, ...)
+    offsets: Edges | None  # (B, 1, ...); None of several channels: they are those of the one plane that was seen
     noise: torch.Tensor | None  # (B, 1, h, w) standard deviation of each source pixel's error
 
 
@@ -148,9 +148,8 @@ class GraphSR(Model):
         )
 
     def bytes_per_pixel(self, channels: int) -> int:
-        # Channels go through the network one by one if they are large, and only its output is kept of them all.
-        # Measured with the bundled model; wider decoders take more.
-        return super().bytes_per_pixel(channels) + 360 + 120 * channels
+        # The network runs once for all channels. Measured with the bundled model; wider decoders take more.
+        return super().bytes_per_pixel(channels) + 480
 
     @property
     def locality(self) -> Locality | None:
@@ -213,6 +212,8 @@ class GraphSR(Model):
             sampling,
             torch.where(known, source, torch.nan),
             confidence,
+            prior=interpolated,  # one array less: the default is another like it
+            prior_weight=0.0,
             offsets=_in_source_units(predicted.offsets, scale),
             exact=exact,
             start=interpolated,
@@ -226,7 +227,7 @@ class GraphSR(Model):
     def predict(
         self, colours: torch.Tensor, interpolated: torch.Tensor, source: torch.Tensor, window: Window
     ) -> Prediction:
-        """Predict the graph; channels of a source share one.
+        """Predict the graph. Channels of a source share one: the network sees their first principal component.
 
         Args:
             colours: The standardised guide (B, 3, H, W).
@@ -234,42 +235,38 @@ class GraphSR(Model):
             source: (B, K, h, w), NaN is missing.
             window: Where the source lies, its scale, and which pixels are known.
         """
-        how, sampling = self.architecture, window.sampling
-        batch, channels, *size = interpolated.shape
-        standardised = window.scale.standardise_source(interpolated)
-        known = window.known.expand(-1, channels, -1, -1)
-        measured = window.scale.standardise_source(torch.where(known, source, torch.nan))
-        planes = [colours.repeat_interleave(channels, 0)]
+        how, sampling, scale = self.architecture, window.sampling, window.scale
+        component = scale.first_component(interpolated)
+        known = window.known.all(1, keepdim=True)
+        measured = scale.first_component(torch.where(window.known, source, torch.nan))
+        planes = [colours]
         if how.hints:
             planes += _hints(known, sampling, interpolated.dtype)
         if how.detail:
-            planes.append(_of_source_pixels(from_median(measured), sampling).reshape(-1, 1, *size))
-        planes.append(standardised.reshape(-1, 1, *size))
-        seen = torch.cat(planes, 1).contiguous(memory_format=torch.channels_last)
+            planes.append(_of_source_pixels(from_median(measured), sampling))
+        seen = torch.cat([*planes, component], 1).contiguous(memory_format=torch.channels_last)
         distance, outputs = self._extract(seen)
-        down, right, outputs = (
-            each.reshape(batch, channels, *each.shape[1:]) for each in (distance.down, distance.right, outputs)
-        )
-        extra = dict(zip(how.extra_channels, outputs.unbind(2), strict=True))  # each (B, K, H, W)
-        scale = 1e-6 + self.log_mu.exp().square()
-        down, right = down.mean(1) / scale, right.mean(1) / scale
+        extra = dict(zip(how.extra_channels, outputs.unbind(1), strict=True))  # each (B, H, W)
+        unit = 1e-6 + self.log_mu.exp().square()
+        down, right = distance.down / unit, distance.right / unit
         if how.colour_mu > 0:
-            colour = power_law_distance(torch.cat([colours, standardised], 1), how.colour_mu, how.colour_power)
+            colour = power_law_distance(torch.cat([colours, component], 1), how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
-            share = _between(2 * torch.sigmoid(extra["colour_share"].mean(1)))
+            share = _between(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
             right = right + share.right * colour.right.clamp_max(_FARTHEST)
         floor: float | Edges = how.floor
         if how.floors:
-            change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"].mean(1) / _MOST_FLOOR_CHANGE)
+            change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
             floor = _between(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
         offsets = noise = None
-        if how.offsets:
-            down, right = _OFFSET_SCALE * extra["offset_down"], _OFFSET_SCALE * extra["offset_right"]
+        if how.offsets and interpolated.shape[1] == 1:
+            down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
             offsets = Edges(down[..., :-1, :], right[..., :-1])
         if how.confidence:
-            noise = self.noise_head(sampling(extra["noise"]), measured, known, _log_factor(sampling))
+            evidence = sampling(extra["noise"].unsqueeze(1))
+            noise = self.noise_head(evidence, measured, known, _log_factor(sampling))
         return Prediction(edges, offsets, noise)
 
     def _extract(self, seen: torch.Tensor) -> tuple[Edges, torch.Tensor]:
@@ -281,7 +278,8 @@ class GraphSR(Model):
             return Edges(torch.cat(downs), torch.cat(rights)), torch.cat(extras)
         out = self.feature_extractor(seen)
         own = out.shape[1] - len(self.architecture.extra_channels)
-        return squared_distance(out[:, :own]), out[:, own:]
+        # Contiguous, as functions of strided numbers are rounded differently.
+        return squared_distance(out[:, :own]), out[:, own:].contiguous()
 
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
@@ -294,8 +292,8 @@ def _between(values: torch.Tensor) -> Edges:
 
 
 def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:
-    """Return two planes (B * K, 1, H, W): the factor (0 at x8, 1 at x32), and 0 where the source is known, else -1."""
-    seen = _of_source_pixels(known.to(dtype), sampling).reshape(-1, 1, *sampling.size)
+    """Return two planes (B, 1, H, W): the factor (0 at x8, 1 at x32), and 0 where the source is known, else -1."""
+    seen = _of_source_pixels(known.to(dtype), sampling)
     return [torch.full_like(seen, _log_factor(sampling)), seen - 1.0]
 
 

@@ -16,7 +16,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.raster.grid import Box, Grid
 from graphsr.sampling import fill_from, fill_holes, halved
-from graphsr.scaling import Scale, nonzero
+from graphsr.scaling import Scale, nonzero, principal_axis
 
 _LEVELS = 6
 BLOCK = 2**_LEVELS
@@ -42,6 +42,7 @@ class Statistics:
         guide_std: One for all channels.
         source_mean: (K,) of the source under the guide.
         source_std: (K,).
+        source_axis: (K,) what combines the standardised bands to one plane (`graphsr.scaling.principal_axis`).
         blocks: (K, rows, columns) float64, the means of the blocks, holes filled.
         blocks_at: Where they lie, in blocks.
         complete: Whether there is no hole anywhere, and source under all of the guide.
@@ -51,6 +52,7 @@ class Statistics:
     guide_std: float
     source_mean: np.ndarray
     source_std: np.ndarray
+    source_axis: np.ndarray
     blocks: np.ndarray
     blocks_at: Box
     complete: bool
@@ -58,7 +60,7 @@ class Statistics:
     def scale(self) -> Scale:
         """Return the scale that models standardise a guide and a source about its mean by."""
         about = np.zeros_like(self.source_mean)
-        numbers = (self.guide_mean, np.array([self.guide_std]), about, self.source_std)
+        numbers = (self.guide_mean, np.array([self.guide_std]), about, self.source_std, self.source_axis)
         return Scale(*(torch.from_numpy(each).float().reshape(1, -1, 1, 1) for each in numbers))
 
     def source_needed(self, source_box: Box) -> Box:
@@ -107,6 +109,9 @@ class ChunkSummary:
         count: (K,) known pixels.
         mean: (K,) of them; 0 where there is none.
         squares: (K,) the sum of their squared differences from it.
+        products: (K, K) the sums of the products of such differences, where both bands are known.
+        partial: (K, K) the sums of the first band's differences where the second is known too.
+        both: (K, K) how many pixels are known in both.
         means: (K, rows, columns) of the known pixels of each block.
         known: (K, rows, columns) which blocks have a known pixel.
     """
@@ -116,6 +121,9 @@ class ChunkSummary:
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
+    products: np.ndarray
+    partial: np.ndarray
+    both: np.ndarray
     means: np.ndarray
     known: np.ndarray
 
@@ -137,7 +145,8 @@ def summarise(source: np.ndarray, box: Box, grid: Grid) -> ChunkSummary:
     inside = (box & grid.covered).slices(box)
     count = known.sum((0, 2, 3))
     mean = torch.where(known, values, 0.0).sum((0, 2, 3)) / count.clamp_min(1)
-    squares = torch.where(known, values - mean[:, None, None], 0.0).square().sum((0, 2, 3))
+    differences = torch.where(known, values - mean[:, None, None], 0.0)
+    flat, counted = differences.flatten(2)[0], known.double().flatten(2)[0]
     means, any_known = values, known.double()
     for _ in range(_LEVELS):
         means, any_known = halved(means, any_known)
@@ -146,7 +155,10 @@ def summarise(source: np.ndarray, box: Box, grid: Grid) -> ChunkSummary:
         holes=not bool(known[(..., *inside)].all()),
         count=count.numpy(),
         mean=mean.numpy(),
-        squares=squares.numpy(),
+        squares=differences.square().sum((0, 2, 3)).numpy(),
+        products=(flat @ flat.T).numpy(),
+        partial=(flat @ counted.T).numpy(),
+        both=(counted @ counted.T).numpy(),
         means=means[0].numpy(),
         known=any_known[0].numpy() > 0,
     )
@@ -211,9 +223,24 @@ def combine(
     # About the mean, not as the mean of squares minus the square of the mean, which is all rounding on a large offset.
     squares = np.sum([chunk.squares + chunk.count * (chunk.mean - mean) ** 2 for chunk in chunks], 0)
     std = np.maximum(np.sqrt(squares / count), _SMALLEST_STD * np.abs(mean) + np.finfo(np.float32).tiny)
+    axis = _principal_axis(chunks, mean, std)
     blocks, at = _blocks(grid, chunks)
     complete = not any(chunk.holes for chunk in chunks) and grid.covered == grid.source_extent
-    return Statistics(guide_mean, guide_std, mean, std, blocks, at, complete)
+    return Statistics(guide_mean, guide_std, mean, std, axis, blocks, at, complete)
+
+
+def _principal_axis(chunks: list[ChunkSummary], mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """Return the principal axis (K,) of the standardised bands; a missing pixel counts as the mean of its band."""
+    if len(mean) == 1:
+        return np.ones(1)
+    covariance, count = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+    for chunk in chunks:
+        shift = chunk.mean - mean
+        crossed = chunk.partial * shift
+        covariance += chunk.products + crossed + crossed.T + chunk.both * np.outer(shift, shift)
+        count += chunk.count
+    correlation = covariance / np.outer(std, std) / count.max()
+    return np.asarray(principal_axis(torch.from_numpy(correlation)[None]).flatten().numpy())
 
 
 def _mean_and_std(values: np.ndarray) -> tuple[np.ndarray, float]:

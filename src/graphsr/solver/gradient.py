@@ -9,9 +9,9 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from graphsr.errors import ConvergenceError
-from graphsr.graph import Edges, differences
-from graphsr.scaling import mean_and_std
+from graphsr.graph import differences
 from graphsr.solver.backends.torch_backend import Relaxation, laplacian
+from graphsr.solver.channels import right_hand_side, solve_channels, with_channels
 from graphsr.solver.matrix import Matrix
 from graphsr.solver.problem import Problem
 
@@ -57,21 +57,8 @@ class _Solve(torch.autograd.Function):
     def forward(ctx: Any, *arguments: Any) -> torch.Tensor:
         tensors = arguments[:8]
         problem, matrix, rtol, outcome = arguments[8:]
-        # The minimiser moves and scales with its inputs, so it is sought in standard deviations about the mean.
-        known = (problem.confidence > 0).expand_as(problem.source)
-        mean, std = mean_and_std(problem.source, known)
-        precision = torch.finfo(problem.source.dtype)
-        unit = torch.where(std > precision.eps * mean.abs() + precision.tiny, std, torch.ones_like(std))
-        found: tuple[torch.Tensor, ...] = matrix.minimise(
-            (problem.source - mean) / unit * known,
-            _right_hand_side(problem, mean, unit),
-            (problem.start - mean) / unit,
-            tolerance=rtol,
-            relative=False,
-        )
-        target, iterations, error = found
+        target, iterations, error = solve_channels(problem, matrix, rtol)
         outcome.iterations, outcome.error = int(iterations.max()), float(error.max())
-        target.mul_(unit).add_(mean)
         ctx.save_for_backward(*tensors, target)
         ctx.matrix, ctx.problem, ctx.rtol = matrix, problem, rtol
         return target
@@ -117,7 +104,7 @@ def _gradients(
             grads[place] = -(answered * (y - shift)).sum(1)
         if offset is not None and wanted[place + 4]:
             flow = weight.unsqueeze(1) * answered
-            grads[place + 4] = flow.sum_to_size(_with_channels(offset)).reshape(offset.shape)
+            grads[place + 4] = flow.sum_to_size(with_channels(offset).shape).reshape(offset.shape)
     if wanted[2] or (wanted[3] and not problem.exact):
         relaxation = Relaxation(problem, exact=True)
         of_source = _multipliers(problem, relaxation, grad, g)
@@ -147,7 +134,7 @@ def _of_confidence(
     if sampling.couples_cells:
         return direct
     nothing = torch.zeros_like(problem.source)
-    rhs = _right_hand_side(problem, nothing[..., :1, :1], torch.ones_like(nothing[..., :1, :1]))
+    rhs = right_hand_side(problem, nothing[..., :1, :1], torch.ones_like(nothing[..., :1, :1]))
     of_data = _multipliers(problem, relaxation, rhs if rhs.numel() else torch.zeros_like(target), target)
     weights = [weight.max() for weight in (problem.edges.down, problem.edges.right) if weight.numel()]
     stiff = torch.stack(weights).max() if weights else confidence.new_zeros(())
@@ -162,33 +149,6 @@ def _multipliers(problem: Problem, relaxation: Relaxation, rhs: torch.Tensor, so
     """
     rest = rhs - laplacian(problem.edges, solution) - problem.prior_weight.unsqueeze(1) * solution
     return relaxation.multipliers(problem.sampling(relaxation.inside * rest))
-
-
-def _right_hand_side(problem: Problem, mean: torch.Tensor, unit: torch.Tensor) -> torch.Tensor:
-    """Return T z + B^T W o (B, K, H, W) in standard deviations `unit` about `mean`; empty if both are 0."""
-    rhs = problem.source.new_zeros(0)
-    if bool((problem.prior_weight > 0).any()):
-        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior - mean) / unit
-    if problem.offsets is not None:
-        flow = _edge_flow(problem.edges, problem.offsets) / unit
-        rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start).contiguous()
-    return rhs
-
-
-def _edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:
-    """Return B^T W o of offsets (B, [K,] ...): (B, 1 or K, H, W)."""
-    down = edges.down.unsqueeze(1) * offsets.down.reshape(_with_channels(offsets.down))
-    right = edges.right.unsqueeze(1) * offsets.right.reshape(_with_channels(offsets.right))
-    flow = down.new_zeros((*down.shape[:2], *edges.size))
-    flow[..., :-1, :] += down
-    flow[..., 1:, :] -= down
-    flow[..., :-1] += right
-    flow[..., 1:] -= right
-    return flow
-
-
-def _with_channels(offset: torch.Tensor) -> tuple[int, ...]:
-    return (offset.shape[0], 1, *offset.shape[1:]) if offset.ndim == 3 else tuple(offset.shape)
 
 
 def demand(what: str, error: float, rtol: float, iterations: int, of: str = "the source's standard deviation") -> None:

@@ -28,6 +28,7 @@ class System(Protocol):
     pixels: int  # of x
     exact: bool  # the data is a constraint
     delicate: bool  # the residual that the iteration carries along would drift from the true one
+    slowest: float  # smallest eigenvalue of the preconditioned matrix seen in solves with it, 1 before the first
     precision: np.finfo[np.floating[Any]]
 
     def fit(self) -> None:
@@ -59,7 +60,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
     delicate = system.delicate or tolerance < _NEAR_ROUNDING * precision.eps
     total, error, drift = np.zeros(count, np.int64), np.full(count, np.inf), np.zeros(count)
     bound, travelled_before = np.full(count, tolerance), np.ones(count)
-    slowest = np.ones(count)
+    slowest = np.full(count, system.slowest)
     for turn in range(_MOST_RESTARTS):
         if system.exact or turn == 0:
             # Beginning on the data keeps single precision honest: what the data term still pulls with is then as small
@@ -82,6 +83,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         settled = not delicate or bool((drift <= bound).all())
         if (bool((estimate <= bound).all()) and settled) or total.max() >= _MOST_ITERATIONS:
             break
+    system.slowest = float(slowest.min(initial=1.0))
     if not settled:
         error = np.maximum(error, drift)
     if system.exact:

@@ -17,6 +17,8 @@ from graphsr.solver.problem import Problem
 
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
+# Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
+_PIXELS_AT_ONCE = 3 * 2**18
 # Where the diagonals of two pixels differ by more than this, the residual that conjugate gradients carry along drifts
 # from the true one by more than a tolerance may allow.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
@@ -31,6 +33,7 @@ class NumbaMatrix:
         confidence = problem.confidence.detach().contiguous().numpy()
         shared = confidence.shape[1] == 1
         self._images: list[tuple[int, slice, _Image]] = []
+        self._slowest: dict[int, float] = {}  # of each image, see `graphsr.solver.iteration.System`
         for image in range(down.shape[0]):
             for k in range(1 if shared else confidence.shape[1]):
                 known = confidence[image, k] > 0
@@ -49,15 +52,20 @@ class NumbaMatrix:
         iterations = torch.zeros(target.shape[:2], dtype=torch.int64)
         error = torch.zeros(target.shape[:2], dtype=torch.float64)
         sources, sides = source.detach().double().contiguous().numpy(), rhs.detach().contiguous().numpy()
-        for image, channels, one in self._images:
+        for number, (image, channels, one) in enumerate(self._images):
             side = sides[image, channels] if sides.size else np.empty((0, 0, 0), sides.dtype)
             x = target[image, channels].numpy()
             if one.is_given:
                 x[:] = sources[image, channels]
                 continue
-            done, estimate = minimise(_NumbaSystem(one, sources[image, channels], side, x), tolerance, relative)
-            iterations[image, channels] = torch.from_numpy(done)
-            error[image, channels] = torch.from_numpy(estimate)
+            done, estimate = iterations[image, channels].numpy(), error[image, channels].numpy()
+            at_once = max(1, _PIXELS_AT_ONCE // (x.shape[1] * x.shape[2]))
+            for first in range(0, x.shape[0], at_once):
+                some = slice(first, first + at_once)
+                system = _NumbaSystem(one, sources[image, channels][some], side[some], x[some])
+                system.slowest = self._slowest.get(number, 1.0)
+                done[some], estimate[some] = minimise(system, tolerance, relative)
+                self._slowest[number] = system.slowest
         return target, iterations, error
 
 
@@ -86,7 +94,7 @@ class _NumbaSystem:
         self.lattice, self.cells = image.lattice, image.cells
         self.source, self.rhs, self.x = source, rhs, x
         self.count, self.pixels = x.shape[0], x.shape[1] * x.shape[2]
-        self.exact, self.precision = image.exact, np.finfo(x.dtype)
+        self.exact, self.precision, self.slowest = image.exact, np.finfo(x.dtype), 1.0
         diagonal = np.abs(self.lattice.inverse)
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         known, compliance = self.lattice.gain > 0, self.lattice.compliance

@@ -30,13 +30,16 @@ class TorchMatrix:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.relaxation = problem, Relaxation(problem)
+        self._slowest = 1.0  # see `graphsr.solver.iteration.System`
 
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """See `graphsr.solver.matrix.Matrix.minimise`."""
         system = _TorchSystem(self.problem, self.relaxation, source, rhs, start)
+        system.slowest = self._slowest
         iterations, error = minimise(system, tolerance, relative)
+        self._slowest = system.slowest
         shape = start.shape[:2]
         return system.x, torch.from_numpy(iterations).reshape(shape), torch.from_numpy(error).reshape(shape)
 
@@ -51,7 +54,7 @@ class _TorchSystem:
         self.x = x
         self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
         self.count, self.pixels = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
-        self.exact, self.precision = problem.exact, _PRECISION[x.dtype]
+        self.exact, self.precision, self.slowest = problem.exact, _PRECISION[x.dtype], 1.0
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         self.known = (problem.confidence > 0).to(x.dtype)

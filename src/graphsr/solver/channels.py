@@ -1,0 +1,127 @@
+"""The channels of a source: standardised, and where there are many, solved along their principal axes in blocks.
+
+The target is linear in the source, prior and offsets, so any rotation of the channels may be solved instead. Along
+the principal axes of the standardised channels most of the variance is in a few; the rest is small against the error
+allowed, which is the same for all, and is reached after fewer iterations. If every component is within the tolerance,
+so is every channel: a rotation leaves the sum of squared errors as it is. The first component goes alone: what it shows
+of the matrix (its smallest eigenvalue) is what the errors of those that stop early are estimated by.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from graphsr.graph import Edges
+from graphsr.scaling import mean_and_std
+from graphsr.solver.matrix import Matrix
+from graphsr.solver.problem import Problem
+
+# Components are solved in blocks of together so many target pixels: beside the target, memory does not grow with K.
+_PIXELS_AT_ONCE = 2**23
+
+
+def solve_channels(problem: Problem, matrix: Matrix, rtol: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Solve a problem with its matrix.
+
+    Args:
+        problem: What to solve.
+        matrix: Its set-up.
+        rtol: RMS error allowed, in standard deviations of each channel.
+
+    Returns:
+        The target (B, K, H, W), the iterations done and the RMS errors estimated, both (B, K).
+    """
+    # The minimiser moves and scales with its inputs, so it is sought in standard deviations about the mean.
+    known = (problem.confidence > 0).expand_as(problem.source)
+    mean, std = mean_and_std(problem.source, known)
+    precision = torch.finfo(problem.source.dtype)
+    unit = torch.where(std > precision.eps * mean.abs() + precision.tiny, std, torch.ones_like(std))
+    source = (problem.source - mean) / unit * known
+    start = (problem.start - mean) / unit
+    if source.shape[1] == 1 or problem.confidence.shape[1] > 1:  # nothing to share: one channel, or a matrix for each
+        rhs = right_hand_side(problem, mean, unit)
+        target, iterations, error = matrix.minimise(source, rhs, start, tolerance=rtol, relative=False)
+    else:
+        target, iterations, error = _solve_components(problem, matrix, source, start, (mean, unit), rtol)
+    return target.mul_(unit).add_(mean), iterations, error
+
+
+def _solve_components(
+    problem: Problem,
+    matrix: Matrix,
+    source: torch.Tensor,
+    target: torch.Tensor,
+    scale: tuple[torch.Tensor, torch.Tensor],
+    rtol: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Improve a standardised target (B, K, H, W) in place, a block of principal components after another."""
+    mean, unit = scale
+    axes = _principal_axes(source)
+    squares = torch.zeros(source.shape[:2], dtype=torch.float64)
+    most = torch.zeros(source.shape[:2], dtype=torch.int64)
+    at_once = max(1, _PIXELS_AT_ONCE // (target.shape[-2] * target.shape[-1]))
+    for block in (axes[..., :1], *torch.split(axes[..., 1:], at_once, 2)):
+        # The blocks before have changed the target along their own axes only, which are orthogonal to these.
+        start = _along(block.mT, target)
+        rhs = _right_hand_side_along(problem, block.mT / unit.flatten(2).mT, mean)
+        components = matrix.minimise(_along(block.mT, source), rhs, start.clone(), tolerance=rtol, relative=False)
+        found, iterations, error = components
+        target.flatten(2).baddbmm_(block, found.sub_(start).flatten(2))
+        squares += (block.cpu().double().square() @ error.square().unsqueeze(2)).squeeze(2)
+        most = torch.maximum(most, iterations.amax(1, keepdim=True).expand_as(most))
+    return target, most, squares.sqrt()
+
+
+def _principal_axes(source: torch.Tensor) -> torch.Tensor:
+    """Return the principal axes of the channels of a source (B, K, h, w), (B, K, K), largest variance first."""
+    values = source.detach().double().flatten(2)
+    axes: torch.Tensor = torch.linalg.eigh(values @ values.mT).eigenvectors
+    return axes.flip(2).to(source.dtype).contiguous()
+
+
+def _along(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Combine channels (B, K, ...) by weights (B, J, K): (B, J, ...). One channel stands for K alike."""
+    if values.shape[1] == 1:
+        weights = weights.sum(2, keepdim=True)
+    return (weights @ values.detach().flatten(2)).reshape(*weights.shape[:2], *values.shape[2:])
+
+
+def _right_hand_side_along(problem: Problem, weights: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
+    """Return what `right_hand_side` does, of channels combined by weights (B, J, K) after the mean is subtracted."""
+    rhs = problem.source.new_zeros(0)
+    if bool((problem.prior_weight > 0).any()):
+        prior = _along(weights, problem.prior) - _along(weights, mean)
+        rhs = problem.prior_weight.unsqueeze(1) * prior
+    if problem.offsets is not None:
+        down, right = (_along(weights, with_channels(each)) for each in (problem.offsets.down, problem.offsets.right))
+        flow = edge_flow(problem.edges, Edges(down.to(mean.dtype), right.to(mean.dtype)))
+        rhs = rhs + flow if rhs.numel() else flow
+    return rhs
+
+
+def right_hand_side(problem: Problem, mean: torch.Tensor, unit: torch.Tensor) -> torch.Tensor:
+    """Return T z + B^T W o (B, K, H, W) in standard deviations `unit` about `mean`; empty if both are 0."""
+    rhs = problem.source.new_zeros(0)
+    if bool((problem.prior_weight > 0).any()):
+        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior - mean) / unit
+    if problem.offsets is not None:
+        flow = edge_flow(problem.edges, problem.offsets) / unit
+        rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start).contiguous()
+    return rhs
+
+
+def edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:
+    """Return B^T W o of offsets (B, [K,] ...): (B, 1 or K, H, W)."""
+    down = edges.down.unsqueeze(1) * with_channels(offsets.down)
+    right = edges.right.unsqueeze(1) * with_channels(offsets.right)
+    flow = down.new_zeros((*down.shape[:2], *edges.size))
+    flow[..., :-1, :] += down
+    flow[..., 1:, :] -= down
+    flow[..., :-1] += right
+    flow[..., 1:] -= right
+    return flow
+
+
+def with_channels(offset: torch.Tensor) -> torch.Tensor:
+    """Return offsets (B, [K,] ...) with an axis for the channels."""
+    return offset.unsqueeze(1) if offset.ndim == 3 else offset
