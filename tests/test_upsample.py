@@ -337,11 +337,11 @@ class TestBadArguments:
 
     @pytest.mark.parametrize("confidence", [np.ones(SIZE), np.ones((*SOURCE_SIZE, 1)), np.ones(SOURCE_SIZE, complex)])
     def test_a_confidence_of_another_shape_or_kind(self, confidence):
-        with pytest.raises(InputError, match="confidence: must be one real number for each source pixel"):
+        with pytest.raises(InputError, match=r"confidence: must (be one real number|hold real numbers)"):
             graphsr.upsample(a_guide(), a_source(), confidence=confidence)
 
     def test_more_pixels_than_the_machine_has_memory_for(self, monkeypatch):
-        told = {"SC_AVPHYS_PAGES": 10, "SC_PHYS_PAGES": 20, "SC_PAGE_SIZE": 4096}
+        told = {"SC_PHYS_PAGES": 20, "SC_PAGE_SIZE": 4096}
         monkeypatch.setattr(os, "sysconf", told.__getitem__)
         with pytest.raises(InputError, match=r"guide: 24 x 30 pixels need about .* GB of memory"):
             graphsr.upsample(a_guide(), a_source())

@@ -1,12 +1,21 @@
-"""The number of threads of torch and of numba. Both are set: either alone would starve the other."""
+"""The threads of torch and of numba: their number (both are set: either alone would starve the other), and where they
+may run.
+"""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numba
 import torch
+
+from graphsr.errors import GraphSRError
+
+_kernels = threading.RLock()
+_first_process: int | None = None
 
 
 def use_threads(count: int) -> None:
@@ -25,3 +34,39 @@ def on_threads(count: int) -> Iterator[None]:
     finally:
         torch.set_num_threads(before[0])
         numba.set_num_threads(before[1])
+
+
+@contextmanager
+def running_kernels() -> Iterator[None]:
+    """Run parallel kernels inside a `with` block, apart from those of other threads where they must not overlap."""
+    check_process()
+    if _may_overlap():
+        yield
+        return
+    with _kernels:
+        yield
+
+
+def check_process() -> None:
+    """Check that kernels can run in this process.
+
+    Raises:
+        GraphSRError: If it was forked from one that has run some: of the threads that they would wait for, a forked
+            process inherits the names alone.
+    """
+    global _first_process
+    if _first_process not in (None, os.getpid()):
+        raise GraphSRError(
+            "this process was forked from one that has used graphsr before, and the threads of its kernels do not "
+            "survive that; start processes by spawn: multiprocessing.get_context('spawn'), or "
+            "DataLoader(..., multiprocessing_context='spawn')"
+        )
+    _first_process = os.getpid()
+
+
+def _may_overlap() -> bool:
+    """Return whether threads may run kernels at once: numba's own thread pool, its last resort, crashes on that."""
+    try:
+        return bool(numba.threading_layer() != "workqueue")  # type: ignore[attr-defined]
+    except ValueError:  # nothing has run yet
+        return False

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from graphsr.arrays import as_array
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges
+from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
 from graphsr.probabilities import as_probabilities, check_kind, check_probabilities
@@ -149,20 +151,14 @@ def _evaluating(model: Model) -> Iterator[torch.device]:
 
 def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:
     """Return (H, W, C) as (1, C, H, W) of a float type."""
-    return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, 2, 0)[None], dtype=dtype))
+    return torch.from_numpy(np.array(np.moveaxis(image, 2, 0)[None], dtype=dtype, order="C"))  # a copy, to be ours
 
 
 def _image(name: str, values: Any) -> np.ndarray:
-    if isinstance(values, np.ma.MaskedArray):  # as rasterio reads them: masked is missing
-        values = np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan)
-    array = np.asarray(values)
-    if array.dtype.kind not in "buif":
-        raise InputError(f"{name}: must hold real numbers, not {array.dtype}")
-    if array.ndim == 2:
-        array = array[..., None]
-    if array.ndim != 3 or 0 in array.shape:
-        raise InputError(f"{name}: must be (H, W) or (H, W, C) and not empty, but its shape is {np.shape(values)}")
-    return array
+    array = as_array(name, values)
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise InputError(f"{name}: must be (H, W) or (H, W, C) and not empty, but its shape is {array.shape}")
+    return array[..., None] if array.ndim == 2 else array
 
 
 def _check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
@@ -193,25 +189,18 @@ def _check_values(guide: np.ndarray, source: np.ndarray) -> None:
 
 
 def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
-    needed = size[0] * size[1] * bytes_per_pixel
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return  # not told on this system
-    # Memory that caches hold can be had back, so only what exceeds the machine itself is surely too much.
-    if needed > max(free, 0.9 * total):
-        raise InputError(
-            f"guide: {size[0]} x {size[1]} pixels need about {needed / 1e9:.1f} GB of memory, and this machine has "
-            f"{total / 1e9:.1f} GB; as GeoTIFF files, graphsr raster upsamples it in tiles"
-        )
+    require_memory(
+        f"guide: {size[0]} x {size[1]} pixels",
+        size[0] * size[1] * bytes_per_pixel,
+        "as GeoTIFF files, graphsr raster upsamples it in tiles",
+    )
 
 
 def _confidence(confidence: np.ndarray | None, source_size: Sequence[int]) -> torch.Tensor | None:
     if confidence is None:
         return None
-    array = np.asarray(confidence)
-    if array.shape != tuple(source_size) or array.dtype.kind not in "buif":
+    array = as_array("confidence", confidence)
+    if array.shape != tuple(source_size):
         raise InputError(
             f"confidence: must be one real number for each source pixel, {tuple(source_size)}, "
             f"not {array.dtype} {array.shape}"
@@ -222,7 +211,7 @@ def _confidence(confidence: np.ndarray | None, source_size: Sequence[int]) -> to
         raise InputError("confidence: holds negative values; it must be 0 (missing) or positive")
     if not (array > 0).any():
         raise InputError("confidence: is 0 everywhere; at least one source pixel must be known")
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))[None, None]
+    return torch.from_numpy(np.array(array, dtype=np.float32, order="C"))[None, None]
 
 
 def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> float:

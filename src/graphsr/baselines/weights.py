@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import nn
 
 from graphsr.baselines import METHODS, Method, caffe
 from graphsr.baselines.base import NetworkBaseline
 from graphsr.errors import InputError
+from graphsr.files.limits import check_regular_file
 from graphsr.models import files as model_files
 from graphsr.models.base import Model
 from graphsr.models.files import write_tensors
+from graphsr.models.tensors import check_numbers
 from graphsr.suggestion import suggestion
 
 FORMAT = "graphsr weights 1"
@@ -117,7 +118,7 @@ def _restore_settings(model: Model, path: Path) -> None:
     """Set what a file of ours says was chosen of the baseline in it; files of others say nothing."""
     try:
         found = json.loads(model_files.read_metadata(path).get("settings", "{}"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"weights {path}: hold no readable settings ({error})") from error
     if not isinstance(found, dict):
         raise InputError(f"weights {path}: hold no readable settings")
@@ -173,6 +174,7 @@ def _fill(network: nn.Module, path: Path, method: Method, factor: int | None) ->
         owners = [f"{owner}:{path}" for owner in _owners(found)]
         hint = f"; they are those of another method: say {' or '.join(owners)}" if owners else ""
         raise InputError(f"weights {path}: do not fit {asked}; the first tensor to differ is {differ!r}{hint}")
+    check_numbers(f"weights {path}", state, network.state_dict())
     network.load_state_dict(state, strict=False)  # only _UNUSED can be absent
 
 
@@ -185,16 +187,19 @@ def read(path: Path) -> dict[str, torch.Tensor]:
     Returns:
         The tensors by name.
     """
-    if not path.is_file():
-        raise InputError(f"weights {path}: no such file")
+    check_regular_file(path, "a file of weights", f"weights {path}")
     try:
         content: object
         if path.suffix == ".safetensors":
-            content = load_file(path)
+            tensors = model_files.read_tensors(path)
+            model_files.check_written(f"weights {path}", path, tensors)
+            content = tensors
         elif path.suffix == ".caffemodel":
             content = caffe.read(path)
         else:
             content = torch.load(path, map_location="cpu", weights_only=True)
+    except InputError:
+        raise
     except Exception as error:  # a damaged or foreign archive can raise nearly anything
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"weights {path}: cannot be read as a state dict: {reason}") from error

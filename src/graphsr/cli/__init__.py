@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated
 
 import typer
 
 from graphsr.cli import benchmark, demo, evaluate, export, methods, raster, reproduce, train, upsample, warm_up
-from graphsr.cli.console import set_verbosity
+from graphsr.cli.console import print_any_name, set_verbosity
 from graphsr.cli.errors import ReportingGroup
 from graphsr.cli.memory import keep_freed_memory
 from graphsr.cli.verbosity import Quiet, Verbose, with_verbosity
@@ -61,8 +60,6 @@ def entry(
       graphsr upsample photo.jpg depth.png -o fine.png --preview look.png
     """
     set_verbosity(verbose=verbose, quiet=quiet)
-    # tifffile logs every oddity of a file; what matters to the user comes as an error of ours.
-    logging.getLogger("tifffile").setLevel(logging.CRITICAL)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -70,4 +67,5 @@ def entry(
 def main() -> None:
     """Run the program."""
     keep_freed_memory()
+    print_any_name()
     app()

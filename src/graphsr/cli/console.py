@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 
 from rich.console import Console
 from rich.markup import escape
@@ -40,6 +42,13 @@ class _LogHandler(logging.Handler):
 
 
 _log_handler = _LogHandler()
+
+
+def print_any_name() -> None:
+    """Let names of files be printed that are no valid text, as Linux allows them: with escapes for what is not."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def set_verbosity(*, verbose: bool = False, quiet: bool = False) -> None:

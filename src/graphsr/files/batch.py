@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -138,7 +137,6 @@ def attempt(name: str, files: PairFiles, options: PairOptions) -> Outcome:
 
 
 def _prepare_process() -> None:
-    logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # as in the parent process, see graphsr.cli
     use_threads(1)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphsr.errors import InputError
 from graphsr.files.image import Array, Image
+from graphsr.files.limits import Header
 
 
 def nothing_to_import(path: Path) -> None:
@@ -25,6 +26,7 @@ class Format:
         name: The name used in messages.
         suffixes: In lower case with their dot; the first is recommended.
         signatures: What the file's first bytes may be.
+        measure: Reads the header of a file alone; it may raise any exception for damaged bytes.
         read: Reads a file; it may raise any exception for damaged bytes.
         write: Writes (H, W) or (H, W, C) of one of `types`, with the value that means missing; None if the format is
             read only.
@@ -37,6 +39,7 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     signatures: tuple[bytes, ...]
+    measure: Callable[[Path], Header]
     read: Callable[[Path], Image]
     write: Callable[[Path, Array, float | None], None] | None = None
     types: tuple[str, ...] = ()

@@ -87,12 +87,12 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
     stored_type = check_output(files.output, source, missing=marker)
     if files.preview is not None:
         check_picture(files.preview)
-    guide = read_image(files.guide)
+    model = load(options.model)  # what is wrong with it is not the pair's fault
+    guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
     confidence = None if files.confidence is None else read_confidence(files.confidence, source.size)
     values, missing = mark_missing(source.array, marker)
     for sentence in _notes(guide, source, options.missing, int(missing.sum())):
         note(sentence)
-    model = load(options.model)  # what is wrong with it is not the pair's fault
     ready = time.perf_counter()
     try:
         result = upsample(
@@ -103,7 +103,7 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
     solved = time.perf_counter()
     written = write_image(files.output, result.target, like=source, missing=marker)
     if files.preview is not None:
-        write_image(files.preview, pictures.preview(guide.array, values, result.target))
+        _write_preview(files, pictures.preview(guide.array, values, result.target))
     times = (ready - began, solved - ready, time.perf_counter() - solved)
     _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
     _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
@@ -118,6 +118,14 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
         solve=result.report,
         written=written,
     )
+
+
+def _write_preview(files: PairFiles, picture: pictures.Picture) -> None:
+    assert files.preview is not None
+    try:
+        write_image(files.preview, picture)
+    except InputError as error:
+        raise InputError(f"{error}; the target is in {files.output}") from error
 
 
 def _notes(guide: Image, source: Image, marker: float | None, missing: int) -> Iterator[str]:

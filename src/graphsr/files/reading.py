@@ -11,31 +11,36 @@ import numpy as np
 from graphsr.errors import InputError
 from graphsr.files.format import Format
 from graphsr.files.image import Array, Image
+from graphsr.files.limits import check_pixels, check_regular_file
 from graphsr.files.registry import format_by_signature, format_of
 
 _LONGEST_SIGNATURE = 8
 
 
-def read_image(path: str | os.PathLike[str]) -> Image:
+def read_image(path: str | os.PathLike[str], *, bytes_per_pixel: int = 0) -> Image:
     """Read an image file.
 
     Args:
         path: A file whose suffix names one of the known formats.
+        bytes_per_pixel: Memory that each of its pixels takes later on, to be refused before the file is decoded.
 
     Returns:
         The image: an array (H, W) or (H, W, C) in the file's own type and units, upright, without alpha channel.
 
     Raises:
-        InputError: The file is not there, is damaged or holds no image.
+        InputError: The file is not there, is damaged, holds no image or one too large for the memory.
     """
     path = Path(path)
     start = _first_bytes(path)
     entry = format_of(path)
     entry.require(path)
     try:
+        check_pixels(path, entry.measure(path), bytes_per_pixel)
         image = entry.read(path)
-    except (InputError, MemoryError):
+    except InputError:
         raise
+    except MemoryError as error:
+        raise InputError(f"{path}: there is not enough memory to read it; crop it") from error
     except Exception as error:
         # Decoders meet damaged bytes with nearly any exception, so none of them may pass.
         raise InputError(f"{path}: {_diagnosis(entry, start, error)}") from error
@@ -43,13 +48,10 @@ def read_image(path: str | os.PathLike[str]) -> Image:
 
 
 def _first_bytes(path: Path) -> bytes:
+    check_regular_file(path, "an image file")
     try:
         with path.open("rb") as stream:
             start = stream.read(_LONGEST_SIGNATURE)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path}: is a folder; give an image file") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be opened ({error.strerror})") from error
     if not start:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, is_dataclass, replace
 from typing import ClassVar
@@ -13,10 +12,12 @@ from torch import nn
 from graphsr.centring import WIDE, centred
 from graphsr.errors import InputError
 from graphsr.graph import Edges
+from graphsr.models.tensors import digest_of
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem, Solution, solve_problem
+from graphsr.threads import check_process
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +28,14 @@ class Result:
         target: (B, K, H, W).
         problem: What was solved; None for models without a graph.
         solution: How the solve went; None for models without a graph.
+        noise: (B, 1, h, w) predicted standard deviation of each source pixel's error, in those of the source; None
+            where the model predicts none.
     """
 
     target: torch.Tensor
     problem: Problem | None = None
     solution: Solution | None = None
+    noise: torch.Tensor | None = None
 
     @property
     def edges(self) -> Edges | None:
@@ -94,6 +98,7 @@ class Model(nn.Module, ABC):
         window: Window | None = None,
     ) -> Result:
         """Prepare and solve; arguments as in `prepare`. A source in double precision has its target in that."""
+        check_process()
         guide = self._converted("guide", guide)
         # The scale of a window has the mean of the whole in it.
         if source.dtype not in WIDE or source.ndim != 4 or window is not None or not self.shift_equivariant:
@@ -149,11 +154,7 @@ class Model(nn.Module, ABC):
         """Return a short word for what it is and all numbers in it: the same for the same, another for any other."""
         plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name != "training"}
         simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple)) or is_dataclass(v)}
-        found = hashlib.sha256(f"{type(self).__name__} {sorted(simple.items())}".encode())
-        for name, value in sorted(self.state_dict().items()):
-            found.update(name.encode())
-            found.update(value.detach().cpu().contiguous().numpy().tobytes())
-        return found.hexdigest()[:16]
+        return digest_of(self.state_dict(), f"{type(self).__name__} {sorted(simple.items())}")
 
 
 def finish(prepared: Problem | torch.Tensor, *, rtol: float) -> Result:

@@ -16,13 +16,16 @@ from safetensors.torch import save_file
 from graphsr import features
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, whole_file
+from graphsr.files.limits import check_regular_file
 from graphsr.models.base import Model
 from graphsr.models.bicubic import Bicubic
 from graphsr.models.colour import Colour
 from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.tensors import check_digest, check_numbers, digest_of
 from graphsr.settings import build
 
 _FORMAT = "graphsr model 1"
+_DIGEST = "digest"
 # The extractors of the reference code, told apart by a tensor each of them alone has.
 _REFERENCE = {
     "unet-resnet50": "feature_extractor.encoder.layer1.0.conv3.weight",
@@ -54,7 +57,21 @@ def write_tensors(
     check_folder(path)
     stored = {name: _stored(name, value, half) for name, value in tensors.items()}
     with whole_file(path) as file:
-        save_file(stored, file, dict(metadata))
+        save_file(stored, file, {**metadata, _DIGEST: digest_of(stored)})
+
+
+def read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    """Read the tensors of a safetensors file."""
+    try:
+        with safe_open(path, "pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+    except Exception as error:  # a damaged file can raise nearly anything
+        raise InputError(f"model {path}: cannot be read as safetensors: {error}") from error
+
+
+def check_written(where: str, path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Check that the tensors of a file are those that were written, where the file says which."""
+    check_digest(where, tensors, read_metadata(path).get(_DIGEST))
 
 
 def _stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
@@ -70,8 +87,7 @@ def _stored(name: str, value: torch.Tensor, half: bool) -> torch.Tensor:
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read the model in a file: one of ours, or a checkpoint of the reference implementation (never runs its code)."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"model {path}: no such file")
+    check_regular_file(path, "a model file", f"model {path}")
     model = _read_own(path) if path.suffix == ".safetensors" else _read_reference(path)
     return model.eval()
 
@@ -83,7 +99,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     try:
         with safe_open(path, "pt") as file:
             return dict(file.metadata() or {})
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, UnicodeError) as error:
         raise InputError(f"model {path}: cannot be read as safetensors: {error}") from error
 
 
@@ -95,16 +111,14 @@ def _read_own(path: Path) -> Model:
         )
     try:
         settings = json.loads(metadata["settings" if "model" in metadata else "architecture"])
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, RecursionError) as error:
         raise InputError(f"model {path}: holds no readable architecture: {error}") from error
     if "model" in metadata:
         return _without_tensors(metadata["model"], settings, path)
     if isinstance(settings, dict) and settings.get("guess") is False:
         del settings["guess"]  # which files written before it was given up have
     architecture = build(Architecture, settings, f"model {path}: architecture")
-    with safe_open(path, "pt") as file:
-        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
-    return _filled(architecture, state, path)
+    return _filled(architecture, read_tensors(path), path)
 
 
 def _without_tensors(name: str, settings: Any, path: Path) -> Model:
@@ -150,15 +164,29 @@ def _filled(architecture: Architecture, state: Mapping[str, Any], path: Path) ->
         raise InputError(
             f"model {path}: needs the feature extractor {architecture.extractor!r}, which does not exist here"
         )
-    model = GraphSR(architecture)
-    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    skeleton = _skeleton(architecture, path)
+    expected = {name: tuple(value.shape) for name, value in skeleton.items()}
     found = {name: tuple(value.shape) for name, value in state.items()}
     if expected != found:
         wrong = sorted(set(expected.items()) ^ set(found.items()))
         raise InputError(
             f"model {path}: does not hold the tensors of {architecture.extractor}; the first to differ is {wrong[0][0]}"
         )
+    check_numbers(f"model {path}", state, skeleton)
+    check_written(f"model {path}", path, state)
+    model = GraphSR(architecture)
     model.load_state_dict(
         {name: value.float() if value.is_floating_point() else value for name, value in state.items()}
     )
     return model
+
+
+def _skeleton(architecture: Architecture, path: Path) -> dict[str, torch.Tensor]:
+    """Return the tensors of a model without memory for them: a file may ask for any number of channels."""
+    try:
+        with torch.device("meta"):
+            return GraphSR(architecture).state_dict()
+    except InputError as error:
+        raise InputError(f"model {path}: {error}") from error
+    except (RuntimeError, ValueError, TypeError, ArithmeticError) as error:
+        raise InputError(f"model {path}: no network can be built of its architecture ({error})") from error

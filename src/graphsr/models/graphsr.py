@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import NamedTuple
 
@@ -104,17 +104,6 @@ class Prediction(NamedTuple):
     noise: torch.Tensor | None  # (B, 1, h, w) standard deviation of each source pixel's error
 
 
-@dataclass(frozen=True, eq=False)
-class GraphSRResult(Result):
-    """A result, with what the network says of the source.
-
-    Attributes:
-        noise: (B, 1, h, w) predicted standard deviation of each source pixel's error, in those of the source; or None.
-    """
-
-    noise: torch.Tensor | None = None
-
-
 class GraphSR(Model):
     """The learned model: guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W).
 
@@ -170,10 +159,9 @@ class GraphSR(Model):
         confidence: torch.Tensor | None,
         exact: bool,
         window: Window | None,
-    ) -> GraphSRResult:
+    ) -> Result:
         problem, noise = self._problem(guide, source, confidence, exact, window)
-        done = finish(problem, rtol=self.rtol)
-        return GraphSRResult(done.target, done.problem, done.solution, noise)
+        return replace(finish(problem, rtol=self.rtol), noise=noise)
 
     def prepare(
         self,

@@ -10,7 +10,11 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import whole_file
+from graphsr.files.limits import check_regular_file
+from graphsr.models.tensors import check_digest, check_finite, digest_of
 from graphsr.training.config import Config
+
+_DIGEST = "digest"
 
 
 @dataclass(frozen=True)
@@ -37,23 +41,38 @@ class Checkpoint:
 def write(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint."""
     content = {name: getattr(checkpoint, name) for name in Checkpoint.__dataclass_fields__}
+    content[_DIGEST] = digest_of(_tensors(content))
     with whole_file(path) as part:
         torch.save(content, part)
 
 
 def read(path: Path) -> Checkpoint:
     """Read a checkpoint; tensors go to the CPU. Nothing in the file is run."""
+    check_regular_file(path, "a checkpoint")
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
+        digest = content.pop(_DIGEST, None)  # which earlier versions did not write
         checkpoint = Checkpoint(**content)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        tensors = _tensors(content)
     except Exception as error:  # a damaged or foreign file can raise nearly anything
         raise InputError(f"{path}: is damaged, or not a checkpoint of `graphsr train`") from error
+    check_digest(str(path), tensors, digest)
+    check_finite(str(path), {**checkpoint.model, **checkpoint.average})
     model = checkpoint.config["model"]
     if not model.get("guess", False):  # a setting of earlier versions that no longer exists
         model.pop("guess", None)
     return checkpoint
+
+
+def _tensors(content: Any, name: str = "") -> dict[str, torch.Tensor]:
+    """Return all tensors in nested dictionaries and lists, by where they are."""
+    if isinstance(content, torch.Tensor):
+        return {name: content}
+    if isinstance(content, dict):
+        items = list(content.items())
+    else:
+        items = list(enumerate(content)) if isinstance(content, list | tuple) else []
+    return {place: each for key, value in items for place, each in _tensors(value, f"{name}/{key}").items()}
 
 
 def as_plain(config: Config) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from graphsr.data.augmentation import Augmentation
 from graphsr.data.degradation import RandomDegradation
 from graphsr.data.factors import Factors
 from graphsr.errors import InputError
+from graphsr.files.limits import check_regular_file
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.models.registry import load
 from graphsr.settings import build
@@ -92,10 +93,16 @@ def read_config(path: str) -> Config:
     """
     preset = resources.files("graphsr.training") / "presets" / f"{path}.toml"
     try:
-        text = preset.read_text() if path in presets() else Path(path).read_text()
+        if path in presets():
+            text = preset.read_text()
+        elif Path(path).exists():
+            check_regular_file(path, "a TOML file")
+            text = Path(path).read_text()
+        else:
+            raise InputError(f"{path}: no such file, and no preset of this name; {suggestion(path, presets())}")
         content = tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file, and no preset of this name; {suggestion(path, presets())}") from None
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read as TOML: its tables are nested too deeply") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}") from error
     config = build(Config, content, path)

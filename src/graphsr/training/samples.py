@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from graphsr.data.degradation import degrade
 from graphsr.errors import GraphSRError
 from graphsr.threads import use_threads
 from graphsr.training.config import Config
+from graphsr.training.parent import end_with
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,16 @@ def loader(batches: Batches, workers: int) -> DataLoader[Batch | GraphSRError]:
         return DataLoader(batches, batch_size=None)
     # Spawned, not forked: a forked process inherits OpenMP's threads in name only and waits for them for ever.
     return DataLoader(
-        batches, batch_size=None, num_workers=workers, worker_init_fn=_prepare_worker, multiprocessing_context="spawn"
+        batches,
+        batch_size=None,
+        num_workers=workers,
+        worker_init_fn=partial(_prepare_worker, os.getpid()),
+        multiprocessing_context="spawn",
     )
 
 
-def _prepare_worker(_: int) -> None:
+def _prepare_worker(trainer: int, _: int) -> None:
     """Leave the cores and Ctrl-C to the training: a worker on every core would starve the one it works for."""
+    end_with(trainer)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     use_threads(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from graphsr.errors import InputError
+from graphsr.files.atomic import remove_leftovers
 from graphsr.training import checkpoint as checkpoints
 from graphsr.training.checkpoint import Checkpoint
 from graphsr.training.config import Config
@@ -34,6 +35,7 @@ class TrainingState:
     def __init__(self, config: Config, folder: Path) -> None:
         self.config = config
         self.last, self.best = folder / "last.ckpt", folder / "best.ckpt"
+        remove_leftovers(folder)  # of a run that was killed while it wrote a checkpoint
         earlier = checkpoints.read(self.last) if self.last.exists() else None
         if earlier is not None:
             _check_same_network(config, earlier, self.last)
@@ -63,8 +65,9 @@ class TrainingState:
         return model
 
     def is_finite(self) -> bool:
-        """Say whether all weights are finite."""
-        return all(bool(torch.isfinite(p).all()) for p in self.network.parameters())
+        """Say whether all weights, and their running mean, are finite."""
+        tensors = [*self.network.state_dict().values(), *self.mean.state.values()]
+        return all(bool(torch.isfinite(value).all()) for value in tensors)
 
     def queue(self, path: Path) -> None:
         """Queue a checkpoint of the state as it is now."""

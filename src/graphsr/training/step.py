@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from graphsr.models.graphsr import GraphSR, GraphSRResult
+from graphsr.models.graphsr import GraphSR
 from graphsr.training.loss import noise_loss, target_loss
 from graphsr.training.network import Trainable
 from graphsr.training.sections import Optimisation
@@ -22,7 +22,6 @@ class TrainingStep(nn.Module):
         if not isinstance(self.network, GraphSR):
             return target_loss(self.network(guide, source), target, source, self.how.loss)
         result = self.network.run(guide, source)
-        assert isinstance(result, GraphSRResult)
         loss = target_loss(result.target, target, source, self.how.loss)
         if self.how.noise_loss and result.noise is not None:
             loss = loss + self.how.noise_loss * noise_loss(result.noise, target, source)

@@ -10,6 +10,8 @@ import numpy as np
 from graphsr.errors import InputError, missing_extra
 from graphsr.files.format import Format
 from graphsr.files.image import Array, Image
+from graphsr.files.library_output import silenced
+from graphsr.files.limits import Header
 
 _COLOUR = ("R", "G", "B")
 
@@ -22,10 +24,19 @@ def require(path: Path) -> None:
         raise missing_extra(f"{path}: EXR files need one more package", "exr") from error
 
 
+def measure(path: Path) -> Header:
+    import OpenEXR
+
+    with silenced(), OpenEXR.File(str(path), separate_channels=True, header_only=True) as file:
+        header = file.header()
+        (left, top), (right, bottom) = (np.asarray(corner, np.int64) for corner in header["dataWindow"])
+        return Header((int(bottom - top + 1), int(right - left + 1), max(1, len(header["channels"]))), 4)
+
+
 def read(path: Path) -> Image:
     import OpenEXR
 
-    with OpenEXR.File(str(path), separate_channels=True) as file:
+    with silenced(), OpenEXR.File(str(path), separate_channels=True) as file:
         planes = {name: channel.pixels for name, channel in file.channels().items()}
         parts = len(file.parts)
     names = _chosen(sorted(planes))
@@ -53,7 +64,7 @@ def write(path: Path, array: Array, missing: float | None) -> None:
     planes = [array] if array.ndim == 2 else [array[..., i] for i in range(array.shape[2])]
     channels: dict[str, Any] = dict(zip(_names(len(planes)), map(np.ascontiguousarray, planes), strict=True))
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
-    with OpenEXR.File(header, channels) as file:
+    with silenced(), OpenEXR.File(header, channels) as file:
         file.write(str(path))
 
 
@@ -68,6 +79,7 @@ FORMAT = Format(
     name="EXR",
     suffixes=(".exr",),
     signatures=(b"v/1\x01",),
+    measure=measure,
     read=read,
     write=write,
     types=("float16", "float32"),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PIL import Image as PillowImage
 from PIL.JpegImagePlugin import JpegImageFile
 
 from graphsr.files.format import Format
-from graphsr.files.formats.pillow_files import read_with
-from graphsr.files.image import Array, Image
-
-
-def read(path: Path) -> Image:
-    return read_with(JpegImageFile, path)
+from graphsr.files.formats.pillow_files import measure_with, read_with
+from graphsr.files.image import Array
 
 
 def write(path: Path, array: Array, missing: float | None) -> None:
@@ -25,7 +22,8 @@ FORMAT = Format(
     name="JPEG",
     suffixes=(".jpg", ".jpeg"),
     signatures=(b"\xff\xd8\xff",),
-    read=read,
+    measure=partial(measure_with, JpegImageFile),
+    read=partial(read_with, JpegImageFile),
     write=write,
     types=("uint8",),
     channels=(1, 3),

@@ -13,7 +13,17 @@ from PIL.WebPImagePlugin import WebPImageFile
 from graphsr.errors import InputError
 from graphsr.files.format import Format
 from graphsr.files.image import Array, Image
+from graphsr.files.limits import Header
 from graphsr.files.orientation import ORIENTATION_TAG, upright
+
+
+def measure_with(plugin: type[ImageFile], path: Path) -> Header:
+    """Return what the class of Pillow that knows a format finds in the header of a file."""
+    with plugin(path) as picture:
+        width, height = picture.size
+        # Single bits and palettes are decoded to bytes and colours.
+        channels = {"1": 1, "P": 4}.get(picture.mode, len(picture.getbands()))
+        return Header((height, width, channels), 4 if picture.mode in ("I", "F") else 2 if ";16" in picture.mode else 1)
 
 
 def read_with(plugin: type[ImageFile], path: Path) -> Image:
@@ -48,5 +58,17 @@ def without_alpha(array: Array) -> tuple[Array, tuple[str, ...]]:
     return np.ascontiguousarray(colour), ("alpha channel dropped",)
 
 
-WEBP = Format(name="WebP", suffixes=(".webp",), signatures=(b"RIFF",), read=partial(read_with, WebPImageFile))
-BMP = Format(name="BMP", suffixes=(".bmp",), signatures=(b"BM",), read=partial(read_with, BmpImageFile))
+WEBP = Format(
+    name="WebP",
+    suffixes=(".webp",),
+    signatures=(b"RIFF",),
+    measure=partial(measure_with, WebPImageFile),
+    read=partial(read_with, WebPImageFile),
+)
+BMP = Format(
+    name="BMP",
+    suffixes=(".bmp",),
+    signatures=(b"BM",),
+    measure=partial(measure_with, BmpImageFile),
+    read=partial(read_with, BmpImageFile),
+)

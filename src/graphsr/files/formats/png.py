@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from PIL import Image as PillowImage
 from PIL.PngImagePlugin import PngImageFile
 
 from graphsr.files.format import Format
-from graphsr.files.formats.pillow_files import samples, without_alpha
+from graphsr.files.formats.pillow_files import measure_with, samples, without_alpha
 from graphsr.files.image import Array, Image
 from graphsr.files.orientation import ORIENTATION_TAG, upright
 
@@ -23,6 +24,7 @@ _IDAT_BYTES = 1 << 20
 
 
 def read(path: Path) -> Image:
+    _check_sums(path)
     # PngImageFile rather than Image.open: the latter refuses large pictures as "decompression bombs".
     with PngImageFile(path) as picture:
         raw_mode = picture.tile[0][3] if picture.tile else ""
@@ -34,6 +36,12 @@ def read(path: Path) -> Image:
     array, dropped = without_alpha(array)
     array, turned = upright(array, orientation)
     return Image(array, path, dropped + turned)
+
+
+def _check_sums(path: Path) -> None:
+    """Check the sums of all chunks, which Pillow does not for those that hold pixels."""
+    with PngImageFile(path) as picture:
+        picture.verify()
 
 
 def _read_deep_colour(path: Path, raw_mode: str) -> Array:
@@ -82,6 +90,7 @@ FORMAT = Format(
     name="PNG",
     suffixes=(".png",),
     signatures=(SIGNATURE,),
+    measure=partial(measure_with, PngImageFile),
     read=read,
     write=write,
     types=("uint8", "uint16"),

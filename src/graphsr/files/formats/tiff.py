@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ from PIL.TiffImagePlugin import TiffImageFile
 from graphsr.errors import InputError
 from graphsr.files.format import Format
 from graphsr.files.formats.pillow_files import samples
+from graphsr.files.formats.tiff_directories import check_directories
 from graphsr.files.image import Array, Image
+from graphsr.files.limits import Header
 from graphsr.files.orientation import ORIENTATION_TAG, upright
 
 _REDUCED_OR_MASK = 1 | 4  # bits of NewSubfileType: overviews and transparency masks
@@ -21,8 +26,20 @@ _GEO_KEYS_TAG = 34735
 _ALPHA_SAMPLES = (1, 2)  # ExtraSamples: associated and unassociated alpha
 
 
+# What tifffile logs, beside all its errors, where it goes on with values that are not those of the file.
+_WRONG_VALUES = ("could not read", "failed to read", "segments, got")
+
+
+def measure(path: Path) -> Header:
+    with _opened(path) as file:
+        page = _only_page(file, path)
+        _check_extent(page, path)
+        height, width = page.imagelength, page.imagewidth
+        return Header((height, width, page.samplesperpixel), page.dtype.itemsize if page.dtype else 1)
+
+
 def read(path: Path) -> Image:
-    with tifffile.TiffFile(path) as file:
+    with _opened(path) as file:
         page = _only_page(file, path)
         array = _samples(page, path)
         array, dropped = _without_alpha(array, page)
@@ -30,6 +47,48 @@ def read(path: Path) -> Image:
         array, turned = upright(array, orientation)
         geo = ("georeference not carried over",) if _GEO_KEYS_TAG in page.tags else ()
         return Image(array, path, dropped + turned + geo, _declared_missing(page))
+
+
+class _Faults(logging.Handler):
+    """Collect what tifffile logs instead of raising it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if record.levelno >= logging.ERROR or any(words in message for words in _WRONG_VALUES):
+            self.found.append(message)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tifffile.TiffFile]:
+    """Open a TIFF file; an error that tifffile only logs is raised at the end."""
+    check_directories(path)
+    logger, faults = logging.getLogger("tifffile"), _Faults()
+    before = logger.level, logger.propagate
+    logger.addHandler(faults)
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    try:
+        with tifffile.TiffFile(path) as file:
+            yield file
+    finally:
+        logger.removeHandler(faults)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
+    if faults.found:
+        raise InputError(f"{path}: the TIFF file is damaged ({faults.found[0].splitlines()[0]})")
+
+
+def _check_extent(page: tifffile.TiffPage, path: Path) -> None:
+    """Check that all pixels lie inside the file."""
+    length = path.stat().st_size
+    blocks = zip(page.dataoffsets, page.databytecounts, strict=False)
+    last = max((offset + count for offset, count in blocks), default=0)
+    if last > length:
+        raise InputError(f"{path}: cut short; its pixels reach to byte {last}, and the file has {length}")
 
 
 def _only_page(file: tifffile.TiffFile, path: Path) -> tifffile.TiffPage:
@@ -114,6 +173,7 @@ FORMAT = Format(
     name="TIFF",
     suffixes=(".tif", ".tiff"),
     signatures=(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
+    measure=measure,
     read=read,
     write=write,
     types=("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32", "float64"),
