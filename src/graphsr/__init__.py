@@ -10,6 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from graphsr.kernel_cache import choose_folder
+
+choose_folder()  # before numba is imported
+
 __version__ = "0.1.0"
 
 __all__ = [

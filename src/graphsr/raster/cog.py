@@ -90,6 +90,7 @@ def _flush(path: Path) -> None:
 def _mosaic(plan: Plan, store: TileStore) -> Element:
     """Return a virtual raster over all tiles, on the grid of the guide, with the names and tags of the source."""
     fine, coarse = dataset(plan.pair.guide_path), dataset(plan.pair.source_path)
+    tiles = store.finished()
     height, width = plan.pair.size
     root = Element("VRTDataset", rasterXSize=str(width), rasterYSize=str(height))
     crs = fine.crs or coarse.crs
@@ -112,7 +113,7 @@ def _mosaic(plan: Plan, store: TileStore) -> Element:
                 SubElement(band, tag).text = value
         _add_tags(band, coarse.tags(number))
         for tile in plan.tiles:
-            _add_tile(band, index, tile.core, store.tile_path(tile.number).name)
+            _add_tile(band, index, tile.core, tiles[tile.number].name)
     return root
 
 

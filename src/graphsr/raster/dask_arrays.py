@@ -13,7 +13,6 @@ from graphsr.errors import InputError
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
-from graphsr.raster.executor import solve_tile
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.statistics import (
     ChunkSummary,
@@ -24,7 +23,7 @@ from graphsr.raster.statistics import (
     summarise,
     with_surroundings,
 )
-from graphsr.raster.tile import Settings, locality_of, prepare_tile
+from graphsr.raster.tile import Settings, finish_tile, locality_of, prepare_tile
 from graphsr.raster.tiling import Tile, cut_tiles, default_halo, default_side
 from graphsr.threads import on_threads
 
@@ -159,7 +158,7 @@ def _tile(
     values = _placed(source, at, statistics.source_needed(tile.source_window))
     with on_threads(1):  # Dask shares out the cores
         prepared = prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings)
-        return solve_tile(prepared).astype(dtype)
+        return finish_tile(prepared).astype(dtype)
 
 
 def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -12,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from graphsr.errors import InputError, missing_extra
@@ -60,7 +58,7 @@ def run_locally(store: TileStore, numbers: Sequence[int], progress: Progress) ->
         for n, number in enumerate(numbers):
             assert coming is not None
             prepared, coming = coming.result(), ahead(n + 1)
-            values = solve_tile(prepared)
+            values = finish_tile(prepared)
             del prepared  # before the next one is complete
             if written is not None:
                 written.result()
@@ -111,7 +109,7 @@ def run_tile(folder: str, number: int) -> None:
     plan, statistics = read_run(folder)
     model = _model(plan.model, plan.weights)
     use_threads(1)
-    TileStore(Path(folder)).write_tile(number, solve_tile(_prepare(plan, statistics, model, number)), plan)
+    TileStore(Path(folder)).write_tile(number, finish_tile(_prepare(plan, statistics, model, number)), plan)
 
 
 @contextmanager
@@ -137,7 +135,10 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=":0",
+                # Its pages, like all else of it, answer on this machine alone.
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
         with local:
@@ -161,25 +162,6 @@ def _without_tracebacks() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-_solving = threading.Lock()
-
-
-def solve_tile(prepared: PreparedTile) -> np.ndarray:
-    """Call `finish_tile`; safe in any number of threads at once."""
-    with _solving if not _solves_may_overlap() else nullcontext():
-        return finish_tile(prepared)
-
-
-def _solves_may_overlap() -> bool:
-    """Return whether two solves may run at once: numba's own thread pool, its last resort, crashes on that."""
-    import numba
-
-    try:
-        return bool(numba.threading_layer() != "workqueue")  # type: ignore[attr-defined]
-    except ValueError:  # nothing has run yet
-        return False
 
 
 def _prepare(plan: Plan, statistics: Statistics, model: Model, number: int) -> PreparedTile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from graphsr.errors import InputError, missing_extra
+from graphsr.files.limits import check_regular_file
+from graphsr.raster.drivers import drivers_for, is_local
 from graphsr.raster.grid import Box, Grid
 
 # GDAL's cache of blocks, in megabytes; its own default grows with the machine.
@@ -143,11 +146,16 @@ def dataset(path: str) -> Any:
     if opened_before is not None and opened_before[0] == state:
         return opened_before[1]
     rasterio = require_rasterio()
-    if "://" not in path and not path.startswith("/vsi") and not os.path.exists(path):
-        raise InputError(f"{path}: no such file")
+    if is_local(path):
+        check_regular_file(path, "a raster file")
     try:
-        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_DISABLE_READDIR_ON_OPEN="EMPTY_DIR"):
-            opened = rasterio.open(path)
+        with (
+            rasterio.Env(GDAL_CACHEMAX=CACHE_MB, GDAL_DISABLE_READDIR_ON_OPEN="EMPTY_DIR"),
+            warnings.catch_warnings(),
+        ):
+            # What does not say where it lies is refused later on, in words of ours.
+            warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
+            opened = _open(path)
     except rasterio.errors.RasterioIOError as error:
         raise InputError(f"{path}: cannot be read as a raster ({str(error).splitlines()[0]})") from error
     if not opened.count:
@@ -158,6 +166,18 @@ def dataset(path: str) -> Any:
         opened_before[1].close()
     _open_files.by_path[path] = state, opened
     return opened
+
+
+def _open(path: str) -> Any:
+    """Open a file by the first driver that can, of those that its suffix names."""
+    rasterio = require_rasterio()
+    first: Exception | None = None
+    for driver in drivers_for(path):
+        try:
+            return rasterio.open(path, driver=driver)
+        except (rasterio.errors.RasterioIOError, rasterio.errors.DriverRegistrationError) as error:
+            first = first or error
+    raise rasterio.errors.RasterioIOError(str(first)) from first
 
 
 def _forget(path: str) -> None:
@@ -276,7 +296,7 @@ def _crs_name(opened: Any) -> str:
 
 
 def _absolute(path: str) -> str:
-    return path if "://" in path or path.startswith("/vsi") else os.path.abspath(path)
+    return os.path.abspath(path) if is_local(path) else path
 
 
 def _bands(opened: Any, wanted: Sequence[int] | None) -> tuple[int, ...]:

@@ -1,13 +1,16 @@
 """The tile store: the folder beside the output that holds finished tiles and the plan they belong to.
 
-A tile is written whole or not at all, so a file that is there is finished. The output gets its name at the very end.
+A tile is written whole or not at all, and has a checksum in its name: one that is there and agrees with it is finished.
+The output gets its name at the very end. While a run goes on it holds a lock, so that no other joins in.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import zlib
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -20,10 +23,12 @@ from graphsr.files.atomic import whole_file
 from graphsr.files.conversion import convert
 from graphsr.raster.files import dataset, fingerprint, require_rasterio, window_of
 from graphsr.raster.grid import Box
+from graphsr.raster.lock import locked
 from graphsr.raster.plan import Plan, first_difference
 from graphsr.raster.statistics import Statistics
 
 _PLAN, _STATISTICS = "plan.json", "statistics.npz"
+_TILE = re.compile(r"tile_(\d{6,})_([0-9a-f]{8})\.tif")
 
 
 class TileStore:
@@ -43,9 +48,11 @@ class TileStore:
         try:
             self.folder.mkdir()
         except FileExistsError:
-            raise InputError(
-                f"{self.folder}: holds the tiles of a run that did not finish; continue it with --resume, or remove it"
-            ) from None
+            with locked(self.folder):  # or the run goes on
+                raise InputError(
+                    f"{self.folder}: holds the tiles of a run that did not finish; continue it with --resume, or "
+                    "remove it"
+                ) from None
         except OSError as error:
             raise InputError(f"{self.folder}: cannot be created ({error.strerror})") from error
         try:
@@ -75,24 +82,29 @@ class TileStore:
         self._write(_STATISTICS, buffer.getvalue())
 
     def read_statistics(self) -> Statistics | None:
-        """Read the statistics of the raster; None if the run did not get so far."""
-        path = self.folder / _STATISTICS
-        if not path.exists():
+        """Read the statistics of the raster; None if the run did not get so far, or they are damaged."""
+        try:
+            with np.load(self.folder / _STATISTICS) as stored:
+                values: dict[str, Any] = dict(stored)
+        except Exception:  # damaged archives raise nearly anything
             return None
-        with np.load(path) as stored:
-            values: dict[str, Any] = dict(stored)
         values["blocks_at"] = Box(*(int(n) for n in values["blocks_at"]))
         values["guide_std"], values["complete"] = float(values["guide_std"]), bool(values["complete"])
         return Statistics(**values)
 
-    def tile_path(self, number: int) -> Path:
-        """Return the file of a tile, which exists if it is finished."""
-        return self.folder / f"tile_{number:06d}.tif"
+    def finished(self) -> dict[int, Path]:
+        """Return the files of the tiles that are there, by number."""
+        named = ((_TILE.fullmatch(path.name), path) for path in sorted(self.folder.iterdir()))
+        return {int(name[1]): path for name, path in named if name is not None}
 
     def unfinished(self, plan: Plan) -> list[int]:
-        """Return the numbers of the tiles that are still to be computed."""
-        there = {path.name for path in self.folder.iterdir()}
-        return [tile.number for tile in plan.tiles if self.tile_path(tile.number).name not in there]
+        """Return the numbers of the tiles that are still to be computed; damaged ones are removed, to be done again."""
+        there = self.finished()
+        for number, path in list(there.items()):
+            if not path.name.endswith(f"_{zlib.crc32(path.read_bytes()):08x}.tif"):
+                path.unlink()
+                del there[number]
+        return [tile.number for tile in plan.tiles if tile.number not in there]
 
     def write_tile(self, number: int, values: np.ndarray, plan: Plan) -> None:
         """Write the pixels of a tile (K, h, w), NaN where there is none, in the type of the output."""
@@ -111,7 +123,8 @@ class TileStore:
         with rasterio.MemoryFile() as memory:
             with memory.open(driver="GTiff", compress="deflate", zlevel=1, interleave="band", **profile) as file:
                 file.write(stored)
-            self._write(self.tile_path(number).name, memory.read())
+            content = memory.read()
+            self._write(f"tile_{number:06d}_{zlib.crc32(content):08x}.tif", content)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
@@ -124,7 +137,7 @@ class TileStore:
     def _description(self) -> dict[str, Any]:
         try:
             content = json.loads((self.folder / _PLAN).read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"{self.folder}: holds no run to continue; remove it and start without --resume"
             ) from error

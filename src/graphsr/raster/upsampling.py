@@ -11,12 +11,13 @@ from pathlib import Path
 import torch
 
 from graphsr.errors import InputError
-from graphsr.files.atomic import check_folder
+from graphsr.files.atomic import check_folder, remove_leftovers
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster import executor
 from graphsr.raster.cog import assemble
 from graphsr.raster.files import RasterPair, has_mask, open_pair
+from graphsr.raster.lock import locked
 from graphsr.raster.plan import Plan, make_plan
 from graphsr.raster.statistics import Statistics
 from graphsr.raster.store import TileStore
@@ -107,17 +108,20 @@ def upsample_files(
     _check_output(output, pair)
     loaded = load(model)
     plan = make_plan(pair, model, loaded, Settings(exact, fill), nodata, tile, halo)
-    with executor.cluster(workers, scheduler) as client:
-        store = prepare_store(plan, loaded, output, resume=resume)
-        numbers = store.unfinished(plan)
-        started = time.perf_counter()
-        if client is None:
-            executor.run_locally(store, numbers, progress)
-        else:
-            executor.run_on_cluster(store, numbers, client, progress)
-    tiled = time.perf_counter()
-    assemble(plan, store, output)
-    store.remove()
+    store = open_store(plan, output, resume=resume)
+    with locked(store.folder):
+        remove_leftovers(store.folder)
+        with executor.cluster(workers, scheduler) as client:
+            measure_once(store, plan, loaded, resume=resume)
+            numbers = store.unfinished(plan)
+            started = time.perf_counter()
+            if client is None:
+                executor.run_locally(store, numbers, progress)
+            else:
+                executor.run_on_cluster(store, numbers, client, progress)
+        tiled = time.perf_counter()
+        assemble(plan, store, output)
+        store.remove()
     return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
 
 
@@ -130,11 +134,23 @@ def prepare_store(plan: Plan, model: Model, output: Path, *, resume: bool = Fals
         output: The file that the run is to write.
         resume: Whether to continue a run that did not finish, if there is one.
     """
+    store = open_store(plan, output, resume=resume)
+    measure_once(store, plan, model, resume=resume)
+    return store
+
+
+def open_store(plan: Plan, output: Path, *, resume: bool) -> TileStore:
+    """Make the tile store beside the output, with the plan in it; or open that of the run to continue."""
     store = TileStore.beside(output)
     if resume and store.folder.exists():
         store.check_same(plan)
     else:
         store.create(plan)
+    return store
+
+
+def measure_once(store: TileStore, plan: Plan, model: Model, *, resume: bool) -> None:
+    """Write the statistics of the raster into the tile store, unless they are there."""
     try:
         if store.read_statistics() is None:
             statistics = executor.measure(plan, model)
@@ -144,7 +160,6 @@ def prepare_store(plan: Plan, model: Model, output: Path, *, resume: bool = Fals
         if not resume:
             store.remove()  # nothing is lost, and the next try must not find a run to continue
         raise
-    return store
 
 
 def _check_nodata(plan: Plan, statistics: Statistics) -> None:

@@ -10,11 +10,15 @@ import numpy as np
 import torch
 
 from graphsr.sampling import Axis, Sampling
+from graphsr.solver import stopping
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends import sweeps
+from graphsr.solver.backends.checked_cache import check_caches
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
+from graphsr.threads import running_kernels
 
+check_caches(kernels, sweeps, stopping)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
 # Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
@@ -27,6 +31,7 @@ _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
 class NumbaMatrix:
     """The matrix of a problem, set up for the CPU. Channels share a set-up where they share their confidence."""
 
+    @running_kernels()
     def __init__(self, problem: Problem) -> None:
         down, right = (e.detach().contiguous().numpy() for e in (problem.edges.down, problem.edges.right))
         prior_weight = problem.prior_weight.detach().contiguous().numpy()
@@ -44,6 +49,7 @@ class NumbaMatrix:
                 one = _prepare(down[image], right[image], prior_weight[image], compliance, known, problem.sampling)
                 self._images.append((image, chosen, one))
 
+    @running_kernels()
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
