@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: setup demo test check lint types docs docs-serve wheel clean
+.PHONY: setup demo test check fuzz lint types docs docs-serve wheel clean
 
 setup: $(VENV)/.installed
 
@@ -31,6 +31,11 @@ test: lint types
 # The quick part.
 check: lint types
 	$(PYTEST) -m "not slow"
+
+# Damaged files of every kind, a minute each; `make fuzz SECONDS=600` for longer.
+SECONDS ?= 60
+fuzz: $(VENV)/.installed-dev
+	GRAPHSR_FUZZ_SECONDS=$(SECONDS) $(PYTEST) tests/hostile/test_fuzz.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
 from graphsr.baselines import METHODS, Method, caffe
@@ -191,7 +192,7 @@ def read(path: Path) -> dict[str, torch.Tensor]:
     try:
         content: object
         if path.suffix == ".safetensors":
-            tensors = model_files.read_tensors(path)
+            tensors = load_file(path)
             model_files.check_written(f"weights {path}", path, tensors)
             content = tensors
         elif path.suffix == ".caffemodel":

@@ -60,7 +60,7 @@ def write_tensors(
         save_file(stored, file, {**metadata, _DIGEST: digest_of(stored)})
 
 
-def read_tensors(path: Path) -> dict[str, torch.Tensor]:
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     """Read the tensors of a safetensors file."""
     try:
         with safe_open(path, "pt") as file:
@@ -118,7 +118,7 @@ def _read_own(path: Path) -> Model:
     if isinstance(settings, dict) and settings.get("guess") is False:
         del settings["guess"]  # which files written before it was given up have
     architecture = build(Architecture, settings, f"model {path}: architecture")
-    return _filled(architecture, read_tensors(path), path)
+    return _filled(architecture, _read_tensors(path), path)
 
 
 def _without_tensors(name: str, settings: Any, path: Path) -> Model:
