@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from graphsr.arrays import as_array
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges
+from graphsr.measurements.source_errors import SourceErrors, run_weighed
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
@@ -34,6 +35,9 @@ class Report:
         seconds: Time taken.
         fidelity: RMS difference between the target, averaged back, and the known source pixels, in the source's units.
         confidence: Mean confidence that the solve gave the known source pixels: 1 where nothing was doubted.
+        noise: Standard deviation of the source's noise that the solve reckoned with, in the source's units, the mean of
+            its channels; None: nothing was said of it.
+        switched_off: How many source pixels were switched off as outliers.
     """
 
     iterations: int
@@ -41,6 +45,8 @@ class Report:
     seconds: float
     fidelity: float
     confidence: float = 1.0
+    noise: float | None = None
+    switched_off: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +72,10 @@ def upsample(
     source: np.ndarray,
     *,
     model: str | os.PathLike[str] | Model = "default",
-    confidence: np.ndarray | None = None,
+    confidence: np.ndarray | float | None = None,
     exact: bool = False,
+    noise: float | Literal["auto"] | None = None,
+    robust: bool | float = False,
     kind: str = "values",
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
@@ -77,9 +85,13 @@ def upsample(
             "colour" uses all its channels, the learned models the first three.
         source: (h, w) or (h, w, K), any real dtype; NaN is missing. H/h and W/w need be neither integer nor equal.
         model: "default", "colour", another name of graphsr.models(), a path, or a loaded model.
-        confidence: (h, w), 0 is missing; default 1 where the source is known. Baselines that cannot weigh it take it
-            for known or missing.
+        confidence: One number for all or (h, w), from 0, missing, to 1, the default: a pixel of confidence 1/4 counts
+            as if its error were twice as large. Baselines that cannot weigh it take it for known or missing.
         exact: Whether the target averages back to the source exactly instead of up to the confidence.
+        noise: Standard deviation of the source's noise, in its units, or "auto" to estimate it from the source; the
+            target then keeps to the source as far as that allows. Default: what the model predicts, or none.
+        robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
+            is the error, in the source's units, from which on a pixel counts as wrong.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
 
     Returns:
@@ -101,6 +113,7 @@ def upsample(
     _check_sizes(guide_image.shape, source_size)
     _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]))
     _check_values(guide_image, source_image)
+    errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen)
     given = _confidence(confidence, source_size)
     known = torch.from_numpy(np.isfinite(np.moveaxis(source_image, 2, 0)[None]))
     if given is not None:
@@ -110,13 +123,14 @@ def upsample(
 
     measured = _tensor(source_image, np.float64)
     tensor = measured if needs_double(measured, known) else measured.float()
+    weighed = None
     with _evaluating(chosen) as device:
-        result = chosen.run(
-            _tensor(guide_image, np.float32).to(device),
-            tensor.to(device),
-            confidence=None if given is None else given.to(device),
-            exact=exact,
-        )
+        pair = _tensor(guide_image, np.float32).to(device), tensor.to(device)
+        weights = None if given is None else given.to(device)
+        if errors.said:
+            result, weighed = run_weighed(chosen, *pair, confidence=weights, exact=exact, errors=errors)
+        else:
+            result = chosen.run(*pair, confidence=weights, exact=exact)
     found = result.target.cpu()
     if kind == "probabilities":
         found = as_probabilities(found, Sampling((size[0], size[1]), (source_size[0], source_size[1])))
@@ -128,6 +142,8 @@ def upsample(
         seconds=time.perf_counter() - began,
         fidelity=_fidelity(found, measured, known),
         confidence=_mean_confidence(result, known),
+        noise=None if weighed is None or weighed.noise is None else float(weighed.noise.mean()),
+        switched_off=0 if weighed is None else weighed.switched_off,
     )
     return Upsampled(
         target=np.ascontiguousarray(target[..., 0] if np.ndim(source) == 2 else target),
@@ -196,22 +212,24 @@ def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
     )
 
 
-def _confidence(confidence: np.ndarray | None, source_size: Sequence[int]) -> torch.Tensor | None:
+def _confidence(confidence: np.ndarray | float | None, source_size: Sequence[int]) -> torch.Tensor | None:
     if confidence is None:
         return None
     array = as_array("confidence", confidence)
-    if array.shape != tuple(source_size):
+    if array.shape not in ((), tuple(source_size)):
         raise InputError(
-            f"confidence: must be one real number for each source pixel, {tuple(source_size)}, "
+            f"confidence: must be one real number, or one for each source pixel, {tuple(source_size)}, "
             f"not {array.dtype} {array.shape}"
         )
     if not np.isfinite(array).all():
         raise InputError("confidence: holds NaN or infinity; use 0 for missing source pixels")
-    if (array < 0).any():
-        raise InputError("confidence: holds negative values; it must be 0 (missing) or positive")
+    if (array < 0).any() or (array > 1).any():
+        wrong = array.max() if (array > 1).any() else array.min()
+        raise InputError(f"confidence: must lie between 0 (missing) and 1, but holds {wrong:g}")
     if not (array > 0).any():
         raise InputError("confidence: is 0 everywhere; at least one source pixel must be known")
-    return torch.from_numpy(np.array(array, dtype=np.float32, order="C"))[None, None]
+    everywhere = np.array(np.broadcast_to(array, tuple(source_size)), dtype=np.float32)
+    return torch.from_numpy(everywhere)[None, None]
 
 
 def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> float:

@@ -49,7 +49,17 @@ def test_every_help_has_an_example(run: Run, command: tuple[str, ...]) -> None:
 
 def test_upsample_lists_its_options(run: Run) -> None:
     text = run("upsample", "-h").out
-    for option in ("--output", "--model", "--confidence", "--exact", "--missing", "--preview", "--overwrite"):
+    for option in (
+        "--output",
+        "--model",
+        "--confidence",
+        "--noise",
+        "--robust",
+        "--exact",
+        "--missing",
+        "--preview",
+        "--overwrite",
+    ):
         assert option in text
 
 

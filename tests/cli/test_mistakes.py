@@ -127,6 +127,21 @@ def test_a_confidence_that_does_not_fit_is_named(run: Run, pair: Pair, confidenc
     assert reason in text
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--noise", "-1"), "noise: must be a standard deviation, 0 or above and finite, or 'auto', not -1.0"),
+        (("--noise", "nan"), "noise: must be a standard deviation"),
+        (("--noise", "much"), "noise: must be a standard deviation in the source's units or 'auto', not 'much'"),
+        (("--noise", "3", "--exact"), "noise: with exact the target averages back to the source"),
+        (("--robust", "--model", "bicubic"), "robust: Bicubic does not weigh source pixels"),
+        (("--confidence", "2"), "--confidence 2: one number for all source pixels must be above 0 and at most 1"),
+    ],
+)
+def test_errors_that_no_source_has_are_refused(run: Run, pair: Pair, options: tuple[str, ...], reason: str) -> None:
+    assert reason in complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", *options)
+
+
 def test_a_missing_value_that_the_source_cannot_hold_is_refused(run: Run, pair: Pair) -> None:
     text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--missing", "-1")
     assert "-1 does not fit uint16" in text

@@ -41,6 +41,19 @@ def test_the_summary_says_what_was_done(run: Run, pair: Pair) -> None:
     assert "values rounded to uint16, by at most" in text
 
 
+def test_the_summary_says_what_was_made_of_noise_and_outliers(run: Run, pair: Pair) -> None:
+    arguments = ("upsample", pair.guide, pair.source, "-o")
+    text = run(*arguments, pair.folder / "one.png", *COLOUR, "--noise", "5", "--robust", "--confidence", "0.5").out
+    assert "5 (standard deviation)\n" in text
+    assert "0 source pixels switched off" in text
+    text = run(*arguments, pair.folder / "two.png", *COLOUR, "--noise", "auto").out
+    assert "(standard deviation), estimated" in text
+    assert "switched off" not in text
+    plain = run(*arguments, pair.folder / "three.png", *COLOUR).out
+    assert "noise" not in plain
+    assert "outliers" not in plain
+
+
 def test_the_model_need_not_be_named(run: Run, pair: Pair) -> None:
     outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "target.png")
     assert outcome.code == 0, outcome.err

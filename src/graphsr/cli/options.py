@@ -34,11 +34,22 @@ Confidence = Annotated[
     Path | None,
     typer.Option(
         "--confidence",
-        metavar="FILE",
-        help="An image of the size of SOURCE: 0 is missing, 1 (or 255 in 8 bits) is full confidence.",
+        metavar="FILE|NUMBER",
+        help="How much source pixels count, from 0 (missing) to 1 (or 255 in 8 bits): an image of the size of SOURCE, "
+        "or one number.",
         show_default=False,
     ),
 ]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        metavar="SIGMA|auto",
+        help="Standard deviation of the noise of SOURCE, in its units; auto estimates it.",
+        show_default=False,
+    ),
+]
+Robust = Annotated[bool, typer.Option("--robust", help="Switch off single source pixels that are wrong.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Make the target average back to SOURCE exactly, noise and all.")]
 Missing = Annotated[
     float | None,

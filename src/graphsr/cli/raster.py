@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, progress_bar, say
-from graphsr.cli.options import Exact, Model, Overwrite
+from graphsr.cli.options import Exact, Model, Noise, Overwrite, Robust
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ Bands = Annotated[
 GuideBands = Annotated[
     list[int] | None,
     typer.Option("--guide-band", metavar="N", help="A band of GUIDE to use; may be repeated.", show_default="all"),
+]
+Confidence = Annotated[
+    float,
+    typer.Option("--confidence", metavar="NUMBER", help="How much all source pixels count, above 0 and at most 1."),
 ]
 Fill = Annotated[
     bool, typer.Option("--fill", help="Also give values in holes of SOURCE (never beyond it) instead of nodata.")
@@ -82,6 +86,9 @@ def raster(
     model: Model = "default",
     bands: Bands = None,
     guide_bands: GuideBands = None,
+    confidence: Confidence = 1.0,
+    noise: Noise = None,
+    robust: Robust = False,
     exact: Exact = False,
     fill: Fill = False,
     nodata: Nodata = None,
@@ -101,12 +108,14 @@ def raster(
     Examples:
       graphsr raster orthophoto.tif heights.tif -o fine.tif
       graphsr raster bands_10m.tif bands_20m.tif -o bands.tif --model colour --workers 8
+      graphsr raster orthophoto.tif lidar.tif -o fine.tif --noise auto --robust
       graphsr raster guide.tif thermal.tif -o out.tif --scheduler tcp://head:8786 --resume
     """
     if workers is not None and scheduler is not None:
         raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files import check_outputs
+    from graphsr.measurements.noise import parse_noise
     from graphsr.raster import upsample_files
     from graphsr.raster.store import TileStore
 
@@ -118,6 +127,9 @@ def raster(
                 source,
                 output,
                 model=model,
+                confidence=confidence,
+                noise=parse_noise(noise),
+                robust=robust,
                 exact=exact,
                 fill=fill,
                 nodata=nodata,
@@ -150,6 +162,8 @@ def _print_report(report: RasterReport, output: Path) -> None:
             "others by --guide-band, or --model colour, which reads all"
         )
     say("factor", f"{down:.4g} x {right:.4g}")
+    if plan.settings.errors.noise is not None:
+        say("noise", f"{', '.join(f'{sigma:.3g}' for sigma in plan.settings.errors.noise)} (standard deviation)")
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
     say("tiles", f"{total} of about {plan.side} pixels, {max(plan.halo)} read around each{before}")

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, print_error, progress_bar, say, spinner
-from graphsr.cli.options import Confidence, Exact, Guide, Kind, Missing, Model, Output, Overwrite, Preview, Source
+from graphsr.cli.options import (
+    Confidence,
+    Exact,
+    Guide,
+    Kind,
+    Missing,
+    Model,
+    Noise,
+    Output,
+    Overwrite,
+    Preview,
+    Robust,
+    Source,
+)
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +45,8 @@ def upsample(
     output: Output,
     model: Model = "default",
     confidence: Confidence = None,
+    noise: Noise = None,
+    robust: Robust = False,
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
@@ -50,6 +65,7 @@ def upsample(
     Examples:
       graphsr upsample photo.jpg lidar.png -o depth.png --preview look.png
       graphsr upsample colour.png kinect.png -o depth.png --missing 0
+      graphsr upsample photo.jpg tof.png -o depth.png --noise auto --robust
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
@@ -57,10 +73,15 @@ def upsample(
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.batch import is_batch
+    from graphsr.files.confidence import confidence_number
     from graphsr.files.pair import PairFiles, PairOptions, upsample_pair
+    from graphsr.measurements.noise import parse_noise
 
-    files = PairFiles(guide, source, output, confidence, preview)
-    options = PairOptions(model, exact, missing, overwrite, kind)
+    number = confidence_number(confidence)
+    files = PairFiles(guide, source, output, confidence if number is None else None, preview)
+    options = PairOptions(
+        model, exact, missing, overwrite, kind, confidence=number, noise=parse_noise(noise), robust=robust
+    )
     if is_batch(guide, source):
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
         return
@@ -81,6 +102,10 @@ def _print_report(report: PairReport) -> None:
     say("factor", "{:.4g} x {:.4g}".format(*report.factors))
     say("time", f"{report.solve.seconds:.1f} s")
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
+    if report.solve.noise is not None:
+        say("noise", f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}")
+    if report.robust:
+        say("outliers", f"{report.solve.switched_off:,} source pixels switched off")
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())

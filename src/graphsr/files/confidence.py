@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +12,23 @@ from numpy.typing import NDArray
 from graphsr.errors import InputError
 from graphsr.files.reading import read_image
 
+# The largest of whole numbers must be at least this part of what their type can hold.
+_FULL_AT_LEAST = 1 / 16
+
 
 def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDArray[np.float32]:
     """Read the confidences of source pixels: 0 is missing, 1 is full confidence.
 
     Floats are taken as they are, with NaN for missing. Whole numbers count as fractions of the type's largest
-    (255 in an 8-bit mask is 1), unless they are only zeros and ones.
+    (255 in an 8-bit mask is 1), unless they are only zeros and ones. Levels such as 0, 1 and 2 are refused, as nobody
+    means two parts of 255 by 2.
 
     Args:
         path: An image file with one channel.
         size: The source's (h, w), which the file must have.
 
     Returns:
-        Confidences (h, w), float32, all finite and 0 or more.
+        Confidences (h, w), float32, from 0 to 1.
     """
     image = read_image(path)
     if image.channels != 1:
@@ -35,8 +41,27 @@ def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDAr
     values = image.array.reshape(size).astype(np.float32)
     values[np.isnan(values)] = 0
     if image.dtype.kind in "iu" and image.array.max() > 1:
-        values /= np.float32(np.iinfo(image.dtype).max)
+        full, largest = int(np.iinfo(image.dtype).max), int(image.array.max())
+        if largest < _FULL_AT_LEAST * full:
+            raise InputError(
+                f"{path}: whole numbers count as parts of {full}, and the largest is {largest}; if that is meant to be "
+                f"full confidence, divide by {largest} and save floats"
+            )
+        values /= np.float32(full)
     low, high = float(values.min()), float(values.max())
-    if low < 0 or not np.isfinite(high):
-        raise InputError(f"{path}: a confidence is 0 or more and finite; the file holds {low if low < 0 else high:g}")
+    if low < 0 or not high <= 1:
+        raise InputError(f"{path}: a confidence lies between 0 and 1; the file holds {low if low < 0 else high:g}")
     return values
+
+
+def confidence_number(text: str | os.PathLike[str] | None) -> float | None:
+    """Return the number that stands where a file may, or None; a file of that name is a file."""
+    if text is None or Path(text).exists():
+        return None
+    try:
+        number = float(os.fspath(text))
+    except ValueError:
+        return None
+    if not 0 < number <= 1 or math.isnan(number):
+        raise InputError(f"--confidence {text}: one number for all source pixels must be above 0 and at most 1")
+    return number

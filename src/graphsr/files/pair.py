@@ -18,6 +18,7 @@ from graphsr.files.missing import mark_missing, suspected_missing
 from graphsr.files.outputs import check_outputs
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
+from graphsr.measurements.noise import Noise
 from graphsr.models.registry import load
 from graphsr.upsampling import Report, upsample
 
@@ -45,6 +46,9 @@ class PairOptions:
     missing: float | None = None
     overwrite: bool = False
     kind: str = "values"
+    confidence: float | None = None  # one for all source pixels, where no file says it
+    noise: Noise | None = None
+    robust: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class PairReport:
     stored_type: str
     solve: Report
     written: WriteReport
+    noise_estimated: bool = False
+    robust: bool = False
 
 
 def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
@@ -89,14 +95,21 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
         check_picture(files.preview)
     model = load(options.model)  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
-    confidence = None if files.confidence is None else read_confidence(files.confidence, source.size)
+    confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
     values, missing = mark_missing(source.array, marker)
     for sentence in _notes(guide, source, options.missing, int(missing.sum())):
         note(sentence)
     ready = time.perf_counter()
     try:
         result = upsample(
-            guide.array, values, model=model, confidence=confidence, exact=options.exact, kind=options.kind
+            guide.array,
+            values,
+            model=model,
+            confidence=confidence,
+            exact=options.exact,
+            noise=options.noise,
+            robust=options.robust,
+            kind=options.kind,
         )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
@@ -117,6 +130,8 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
         stored_type=str(stored_type),
         solve=result.report,
         written=written,
+        noise_estimated=options.noise == "auto",
+        robust=options.robust,
     )
 
 

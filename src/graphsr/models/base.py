@@ -60,10 +60,13 @@ class Model(nn.Module, ABC):
     Attributes:
         rtol: RMS error allowed of solves, see `graphsr.solve`.
         shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
+        noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source
+            (`graphsr.measurements.noise`); None: the model has no graph, or weighs source pixels in its own way.
     """
 
     rtol: float = 1e-4
     shift_equivariant: ClassVar[bool] = True
+    noise_unit: float | None = None
 
     @abstractmethod
     def prepare(

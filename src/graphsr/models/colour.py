@@ -20,6 +20,8 @@ class Colour(Model):
     pairs (docs/design.md, "The colour model").
     """
 
+    noise_unit = 4e-3  # fitted, docs/design.md, "Noise of the source"
+
     def __init__(
         self,
         weight: float = 9e-4,

@@ -31,6 +31,9 @@ _FARTHEST = 10.0
 # The standard deviation of a source pixel's error, in those of the source, at which the confidence is a half; to begin
 # with.
 _FIRST_NOISE_UNIT = 1e-3
+# The same for a stated noise at x8, where the model does not predict it: fitted for the bundled model (docs/design.md,
+# "Noise of the source").
+_NOISE_UNIT = 2.2e-3
 # Images of together so many pixels go through the network side by side, larger ones one after another.
 _PIXELS_AT_ONCE = 2**20
 
@@ -148,6 +151,12 @@ class GraphSR(Model):
         # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         weight = float(self.log_lambda.detach().exp())
         return Locality(reach, self.feature_extractor.multiple, weight, self.architecture.floor)
+
+    @property
+    def noise_unit(self) -> float:  # type: ignore[override]
+        if self.architecture.confidence:
+            return float(self.log_noise_unit.detach().exp())
+        return _NOISE_UNIT
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from graphsr.errors import InputError
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
 from graphsr.raster.grid import Box, Grid
+from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import (
     ChunkSummary,
     Statistics,
@@ -23,8 +26,8 @@ from graphsr.raster.statistics import (
     summarise,
     with_surroundings,
 )
-from graphsr.raster.tile import Settings, finish_tile, locality_of, prepare_tile
-from graphsr.raster.tiling import Tile, cut_tiles, default_halo, default_side
+from graphsr.raster.tile import Settings, checked_confidence, finish_tile, locality_of, prepare_tile
+from graphsr.raster.tiling import Tile, cut_tiles, default_side
 from graphsr.threads import on_threads
 
 
@@ -33,6 +36,9 @@ def upsample(
     source: Any,
     *,
     model: str | os.PathLike[str] | Model = "default",
+    confidence: float = 1.0,
+    noise: float | Literal["auto"] | None = None,
+    robust: bool | float = False,
     exact: bool = False,
     fill: bool = False,
     origin: tuple[float, float] | None = None,
@@ -46,6 +52,11 @@ def upsample(
         guide: Dask (or NumPy) array (H, W) or (C, H, W), or an xarray DataArray with coordinates; NaN is missing.
         source: The same, (h, w) or (K, h, w); bands share one graph.
         model: A name of `graphsr.models()`, a path that all workers can read, or a loaded model.
+        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`.
+        noise: Standard deviation of the source's noise, in its units and the same for all bands, or "auto" to estimate
+            each band's. With it or `robust` samples of the source are computed at once.
+        robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
+            is the error, in the source's units, from which on a pixel counts as wrong.
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
         origin: Where source pixel (0, 0) begins, in guide pixels (down, right); default edge to edge, and with
@@ -68,7 +79,9 @@ def upsample(
         >>> target.compute().shape
         (64, 64)
     """
-    settings = Settings(exact, fill)
+    loaded = model if isinstance(model, Model) else load(model)
+    errors = SourceErrors.checked(noise, robust, exact=exact, model=loaded)
+    settings = Settings(exact, fill, confidence=checked_confidence(confidence))
     if is_data_array(guide) or is_data_array(source):
         if not (is_data_array(guide) and is_data_array(source)):
             raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
@@ -77,7 +90,7 @@ def upsample(
                 "raster.upsample: DataArrays say by their coordinates where they lie; leave origin and step out"
             )
         pair = unwrap(guide, source)
-        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, model, settings, tile, halo))
+        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, model, errors, settings, tile, halo))
     fine, coarse = bands_first("guide", guide), bands_first("source", source)
     size, source_size = fine.shape[1:], coarse.shape[1:]
     if (origin is None) != (step is None):
@@ -86,7 +99,7 @@ def upsample(
         grid = Grid.edge_to_edge(size, source_size)
     else:
         grid = Grid.placed(size, source_size, origin, step)
-    target = _upsample(fine, coarse, grid, model, settings, tile, halo)
+    target = _upsample(fine, coarse, grid, model, errors, settings, tile, halo)
     return target[0] if coarse.ndim > np.ndim(source) else target
 
 
@@ -95,6 +108,7 @@ def _upsample(
     source: Any,
     grid: Grid,
     model: str | os.PathLike[str] | Model,
+    said: SourceErrors,
     settings: Settings,
     side: int | None,
     halo: int | None,
@@ -105,13 +119,15 @@ def _upsample(
 
     loaded = model if isinstance(model, Model) else load(model)
     locality = locality_of(loaded)
-    margin = default_halo(grid, locality) if halo is None else (halo, halo)
+    errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
+    settings = replace(settings, errors=errors)
+    margin = settings.halo(grid, locality) if halo is None else (halo, halo)
     side = side or default_side(grid, margin, loaded.bytes_per_pixel(source.shape[0]), settings.exact)
     # A model by name is loaded where it runs; a loaded one is sent once.
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]
     samples = [guide[_cut(box)] for box in guide_samples(grid)]
-    statistics = delayed(_combine)(grid, sent, samples, summaries)
+    statistics = delayed(_combine)(grid, sent, samples, summaries, settings)
 
     dtype = np.result_type(source.dtype, np.float32)
 
@@ -139,9 +155,12 @@ def _summarise(values: np.ndarray, box: Box, grid: Grid) -> ChunkSummary:
     return summarise(_placed(values, box & grid.covered, box), box, grid)
 
 
-def _combine(grid: Grid, model: Model | str, samples: list[np.ndarray], summaries: list[ChunkSummary]) -> Statistics:
+def _combine(
+    grid: Grid, model: Model | str, samples: list[np.ndarray], summaries: list[ChunkSummary], settings: Settings
+) -> Statistics:
     select = _loaded(model).select_channels
-    return combine(grid, (select(torch.from_numpy(_floats(each))[None])[0].numpy() for each in samples), summaries)
+    selected = (select(torch.from_numpy(_floats(each))[None])[0].numpy() for each in samples)
+    return settings.with_holes(combine(grid, selected, summaries))
 
 
 def _tile(

@@ -14,8 +14,9 @@ from graphsr.errors import InputError
 from graphsr.models.base import Model
 from graphsr.models.registry import names as model_names
 from graphsr.raster.files import RasterPair, common_type, dataset, fingerprint
+from graphsr.raster.source_samples import RasterErrors
 from graphsr.raster.tile import Settings, locality_of
-from graphsr.raster.tiling import Tile, cut_tiles, default_halo, default_side
+from graphsr.raster.tiling import Tile, cut_tiles, default_side
 
 _STORABLE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 # What messages call the entries of a description.
@@ -24,7 +25,7 @@ _WORDS = {
     "files": "guide or source (size or time of the file differs)",
     "weights": "model (its weights differ)",
     "pair": "pair of files or bands",
-    "settings": "choice of --exact or --fill",
+    "settings": "choice of --confidence, --noise, --robust, --exact or --fill",
     "nodata": "--nodata",
     "side": "--tile",
     "halo": "--halo",
@@ -73,7 +74,9 @@ class Plan:
         """Return the plan that a description, read from JSON, is of."""
         own = {name: _as_tuple(content[name]) for name in cls.__dataclass_fields__}
         own["pair"] = RasterPair(**{name: _as_tuple(value) for name, value in content["pair"].items()})
-        own["settings"] = Settings(**content["settings"])
+        settings = dict(content["settings"])
+        errors = {name: _as_tuple(value) for name, value in settings.pop("errors").items()}
+        own["settings"] = Settings(**settings, errors=RasterErrors(**errors))
         own["nodata"] = None if content["nodata"] is None else float(content["nodata"])
         return cls(**own)
 
@@ -102,7 +105,7 @@ def make_plan(
         InputError: If the model cannot run on tiles, or a number is not valid.
     """
     locality = locality_of(model)
-    margin = default_halo(pair.grid, locality) if halo is None else (halo, halo)
+    margin = settings.halo(pair.grid, locality) if halo is None else (halo, halo)
     if side is None:
         side = default_side(pair.grid, margin, model.bytes_per_pixel(len(pair.source_bands)), settings.exact)
     if side < 1 or min(margin) < 0:

@@ -45,7 +45,8 @@ class Statistics:
         source_axis: (K,) what combines the standardised bands to one plane (`graphsr.scaling.principal_axis`).
         blocks: (K, rows, columns) float64, the means of the blocks, holes filled.
         blocks_at: Where they lie, in blocks.
-        complete: Whether there is no hole anywhere, and source under all of the guide.
+        complete: Whether there is no hole anywhere, and source under all of the guide; and none will be made by
+            switching outliers off.
     """
 
     guide_mean: np.ndarray
@@ -169,14 +170,14 @@ def guide_samples(grid: Grid) -> list[Box]:
     height, width = grid.size
     if height * width <= (_SAMPLES * _SAMPLE_SIDE) ** 2:
         return [Box(0, 0, height, width)]
-    rows, columns = _evenly_spaced(height), _evenly_spaced(width)
+    rows, columns = (evenly_spaced(each, _SAMPLE_SIDE, _SAMPLES) for each in (height, width))
     return [Box(top, left, bottom, right) for top, bottom in rows for left, right in columns]
 
 
-def _evenly_spaced(size: int) -> list[tuple[int, int]]:
-    """Return where the samples along an axis begin and end."""
-    side = min(_SAMPLE_SIDE, size)
-    count = max(1, min(_SAMPLES, size // side))
+def evenly_spaced(size: int, side: int, most: int) -> list[tuple[int, int]]:
+    """Return where at most `most` samples of a side begin and end along an axis."""
+    side = min(side, size)
+    count = max(1, min(most, size // side))
     begins = [round(k * (size - side) / max(count - 1, 1)) for k in range(count)]
     return [(begin, begin + side) for begin in begins]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import torch
 
 from graphsr.errors import InputError
+from graphsr.measurements.outliers import REACH
+from graphsr.measurements.source_errors import SourceErrors, weigh, with_noise
 from graphsr.models.base import Model, finish
 from graphsr.models.window import Locality, Window
 from graphsr.raster.grid import Box, Grid
+from graphsr.raster.source_samples import RasterErrors
 from graphsr.raster.statistics import Statistics
-from graphsr.raster.tiling import Tile
+from graphsr.raster.tiling import Tile, default_halo
 from graphsr.solver import Problem
 
 # RMS error of a tile's solve, in standard deviations of the whole source. The largest error of a pixel is ten times
@@ -28,10 +35,27 @@ class Settings:
     Attributes:
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too.
+        errors: What is known of the errors of the source.
+        confidence: Of all source pixels.
     """
 
     exact: bool = False
     fill: bool = False
+    errors: RasterErrors = field(default_factory=RasterErrors)
+    confidence: float = 1.0
+
+    def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
+        """Return how many guide pixels are read around a tile, down and right."""
+        # Where source pixels count less, edges are stronger against them.
+        weight = locality.edge_weight / (self.confidence * self.errors.confidence)
+        down, right = default_halo(grid, replace(locality, edge_weight=weight))
+        if self.errors.robust is False:
+            return down, right
+        return max(down, math.ceil(REACH * grid.step[0])), max(right, math.ceil(REACH * grid.step[1]))
+
+    def with_holes(self, statistics: Statistics) -> Statistics:
+        """Return the statistics with room for the holes that outliers leave."""
+        return statistics if self.errors.robust is False else replace(statistics, complete=False)
 
 
 @dataclass(frozen=True)
@@ -40,17 +64,26 @@ class PreparedTile:
 
     Attributes:
         tile: Which one.
-        prepared: What `Model.prepare` returned for its window; None: no pixel of the core gets a value.
+        prepared: What `Model.prepare` returned for its window; None: no pixel of the core gets a value. Where outliers
+            are switched off, which takes solves, a function that returns the problem.
         rtol: RMS error allowed of the solve, in standard deviations of the window's source.
         valid: (K, h, w) which pixels of the core get a value.
         mean: (K,) of the whole source, about which the tile is solved.
     """
 
     tile: Tile
-    prepared: Problem | torch.Tensor | None
+    prepared: Problem | torch.Tensor | Callable[[], Problem] | None
     rtol: float
     valid: np.ndarray
     mean: np.ndarray
+
+
+def checked_confidence(confidence: float) -> float:
+    """Return the confidence of all source pixels if it is one; else raise InputError."""
+    number = float(confidence) if isinstance(confidence, Real) else math.nan
+    if not 0 < number <= 1:
+        raise InputError(f"confidence: of all source pixels must be above 0 and at most 1, not {confidence!r}")
+    return number
 
 
 def locality_of(model: Model) -> Locality:
@@ -89,20 +122,74 @@ def prepare_tile(
     valid = _valid(tile, channels, source, box, grid, settings)
     if not valid.any():
         return PreparedTile(tile, None, RTOL, valid, statistics.source_mean)
-    filled = statistics.filled(source, box, tile.source_window)
-    known = torch.from_numpy(np.isfinite(source[(slice(None), *tile.source_window.slices(box))]))[None]
-    scale = statistics.scale()
-    channels = torch.where(torch.isfinite(channels), channels, scale.guide_mean)
-    visible = grid.visible_shares(tile.window, tile.source_window)
+    channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
+    pair = _WindowPair(tile, channels, source, grid, statistics, model, settings)
     with torch.no_grad():
-        prepared = model.prepare(
-            channels,
-            filled,
-            confidence=_confidence(visible, known, locality_of(model).edge_weight),
-            exact=settings.exact,
-            window=Window(grid.sampling(tile.window, tile.source_window), scale, known),
-        )
+        prepared = pair.prepare() if settings.errors.robust is False else pair.prepare_without_outliers
+    filled = statistics.filled(source, box, tile.source_window)
     return PreparedTile(tile, prepared, _rtol(filled, statistics), valid, statistics.source_mean)
+
+
+@dataclass(frozen=True, eq=False)
+class _WindowPair:
+    """The window of a tile: guide (1, C, H, W) without holes, source (K, h, w); the rest as in `prepare_tile`."""
+
+    tile: Tile
+    guide: torch.Tensor
+    source: np.ndarray
+    grid: Grid
+    statistics: Statistics
+    model: Model
+    settings: Settings
+
+    def prepare(self, weights: torch.Tensor | None = None) -> Any:
+        """Prepare it with weights (1, K, h, w) of the source pixels; those of weight 0 are holes."""
+        tile, statistics, errors = self.tile, self.statistics, self.settings.errors
+        box = statistics.source_needed(tile.source_window)
+        source = self.source
+        if weights is not None:
+            source = source.copy()
+            source[self._inside][weights[0].numpy() == 0] = np.nan
+        filled = statistics.filled(source, box, tile.source_window)
+        known = torch.from_numpy(np.isfinite(source[self._inside]))[None]
+        visible = self.grid.visible_shares(tile.window, tile.source_window)
+        confidence = _confidence(visible, known, locality_of(self.model).edge_weight, self.settings.confidence)
+        if weights is not None:
+            some = torch.where(weights > 0, weights, 1.0)
+            confidence = some if confidence is None else confidence * some
+        scale = statistics.scale()
+        window = Window(self.grid.sampling(tile.window, tile.source_window), scale, known)
+        problem = self.model.prepare(
+            self.guide, filled, confidence=confidence, exact=self.settings.exact, window=window
+        )
+        if errors.noise is None or not isinstance(problem, Problem):
+            return problem
+        given = torch.ones_like(filled[:, :1]) if confidence is None else confidence
+        return with_noise(problem, given, _of_bands(errors.noise) / scale.source_std, self.model)
+
+    def prepare_without_outliers(self) -> Problem:
+        """Return the problem with outliers switched off, which takes solves."""
+        errors, statistics = self.settings.errors, self.statistics
+        about_mean = self.source[self._inside] - statistics.source_mean.reshape(-1, 1, 1)
+        return weigh(
+            self.prepare,
+            torch.from_numpy(about_mean)[None].float(),
+            statistics.scale().source_std,
+            _of_bands(errors.level),
+            self.model,
+            SourceErrors(robust=errors.robust),
+        ).problem
+
+    @property
+    def _inside(self) -> tuple[slice, ...]:
+        """Return where the source pixels of the window are in the source that was read."""
+        window = self.tile.source_window
+        return (slice(None), *window.slices(self.statistics.source_needed(window)))
+
+
+def _of_bands(numbers: tuple[float, ...]) -> torch.Tensor:
+    """Return one number for each band as (1, K, 1, 1)."""
+    return torch.tensor(numbers, dtype=torch.float32).reshape(1, -1, 1, 1)
 
 
 def finish_tile(tile: PreparedTile) -> np.ndarray:
@@ -110,7 +197,8 @@ def finish_tile(tile: PreparedTile) -> np.ndarray:
     if tile.prepared is None:
         return np.full(tile.valid.shape, np.nan)
     with torch.no_grad():
-        target = finish(tile.prepared, rtol=tile.rtol).target
+        prepared = tile.prepared() if callable(tile.prepared) else tile.prepared
+        target = finish(prepared, rtol=tile.rtol).target
     core = target[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
     return np.where(tile.valid, core + tile.mean.reshape(-1, 1, 1), np.nan)
 
@@ -131,13 +219,13 @@ def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: 
     return np.asarray(has_source & has_guide)
 
 
-def _confidence(visible: np.ndarray, known: torch.Tensor, edge_weight: float) -> torch.Tensor | None:
-    """Return the confidence of source pixels (1, 1 or K, h, w): their visible share; of filled ones, lambda times it.
+def _confidence(visible: np.ndarray, known: torch.Tensor, edge_weight: float, confidence: float) -> torch.Tensor | None:
+    """Return the confidence of source pixels (1, 1 or K, h, w): that of all times their visible share.
 
-    So a filled pixel gives way to data, and yet the values at one end of a large hole have no effect a few of its
-    pixels further: a tile need not read the other end.
+    Of filled ones, lambda times it. So a filled pixel gives way to data, and yet the values at one end of a large hole
+    have no effect a few of its pixels further: a tile need not read the other end.
     """
-    share = torch.from_numpy(visible).float()[None, None]
+    share = confidence * torch.from_numpy(visible).float()[None, None]
     if bool(known.all()):
         return None if bool((share == 1).all()) else share
     if bool((known == known[:, :1]).all()):

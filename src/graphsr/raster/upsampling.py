@@ -7,11 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, remove_leftovers
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster import executor
@@ -19,9 +21,10 @@ from graphsr.raster.cog import assemble
 from graphsr.raster.files import RasterPair, has_mask, open_pair
 from graphsr.raster.lock import locked
 from graphsr.raster.plan import Plan, make_plan
+from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import Statistics
 from graphsr.raster.store import TileStore
-from graphsr.raster.tile import Settings
+from graphsr.raster.tile import Settings, checked_confidence
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ def upsample_files(
     output: str | os.PathLike[str],
     *,
     model: str | os.PathLike[str] = "default",
+    confidence: float = 1.0,
+    noise: float | Literal["auto"] | None = None,
+    robust: bool | float = False,
     exact: bool = False,
     fill: bool = False,
     nodata: float | None = None,
@@ -78,6 +84,11 @@ def upsample_files(
         source: The coarse raster.
         output: The file to write, .tif.
         model: A name of `graphsr.models()`, or a path that all workers can read.
+        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`.
+        noise: Standard deviation of the source's noise, in its units and the same for all bands, or "auto" to estimate
+            each band's from samples.
+        robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
+            is the error, in the source's units, from which on a pixel counts as wrong.
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
         nodata: The value of pixels without one, in the result and, beside what the file itself declares, in the source;
@@ -107,7 +118,11 @@ def upsample_files(
     output = Path(output)
     _check_output(output, pair)
     loaded = load(model)
-    plan = make_plan(pair, model, loaded, Settings(exact, fill), nodata, tile, halo)
+    errors = resolve_errors(
+        pair.source, pair.grid, loaded, SourceErrors.checked(noise, robust, exact=exact, model=loaded)
+    )
+    settings = Settings(exact, fill, errors, checked_confidence(confidence))
+    plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)
     store = open_store(plan, output, resume=resume)
     with locked(store.folder):
         remove_leftovers(store.folder)
@@ -155,7 +170,7 @@ def measure_once(store: TileStore, plan: Plan, model: Model, *, resume: bool) ->
         if store.read_statistics() is None:
             statistics = executor.measure(plan, model)
             _check_nodata(plan, statistics)
-            store.write_statistics(statistics)
+            store.write_statistics(plan.settings.with_holes(statistics))
     except Exception:
         if not resume:
             store.remove()  # nothing is lost, and the next try must not find a run to continue

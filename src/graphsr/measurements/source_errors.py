@@ -1,0 +1,147 @@
+"""What is said of the errors of a source, noise and outliers, and the problem that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from graphsr.centring import WIDE, centred
+from graphsr.errors import InputError
+from graphsr.measurements.matching import match_noise
+from graphsr.measurements.noise import Noise, check_noise, estimate_noise, noise_confidence, resolve_noise
+from graphsr.measurements.outliers import check_robust, count_switched_off, find_inliers
+from graphsr.models.base import Model, Result, finish
+from graphsr.scaling import Scale, known_pixels
+from graphsr.solver import Problem
+
+
+@dataclass(frozen=True)
+class SourceErrors:
+    """What is said of the errors of a source.
+
+    Attributes:
+        noise: Standard deviation of its noise in its own units, or "auto"; None: nothing is said, the model decides.
+        robust: Whether to switch outliers off; a number is the error from which on a pixel is one.
+    """
+
+    noise: Noise | None = None
+    robust: bool | float = False
+
+    @classmethod
+    def checked(cls, noise: object, robust: object, *, exact: bool, model: Model) -> SourceErrors:
+        """Return it if all is valid and the model can weigh source pixels; else raise InputError."""
+        errors = cls(check_noise(noise, exact=exact), check_robust(robust))
+        if errors.said and model.noise_unit is None:
+            option = "robust" if errors.noise is None else "noise"
+            raise InputError(
+                f"{option}: {type(model).__name__} does not weigh source pixels; use a graph model such as 'default' "
+                "or 'colour'"
+            )
+        return errors
+
+    @property
+    def said(self) -> bool:
+        """Return whether anything is."""
+        return self.noise is not None or self.robust is not False
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A problem whose confidence follows from the errors of the source.
+
+    Attributes:
+        problem: To be solved.
+        noise: Standard deviation of the noise (B, K, 1, 1) in the units of the source; None: nothing was said of it.
+        switched_off: How many source pixels were.
+    """
+
+    problem: Problem
+    noise: Tensor | None
+    switched_off: int
+
+
+def run_weighed(
+    model: Model, guide: Tensor, source: Tensor, *, confidence: Tensor | None, exact: bool, errors: SourceErrors
+) -> tuple[Result, Weighed]:
+    """Run a model on a pair whose source has errors; arguments as in `Model.run`."""
+    known = known_pixels(source, confidence)
+    mean = None
+    if source.dtype in WIDE:
+        source, mean = centred(source.double(), known)
+    own = next((p.dtype for p in model.parameters()), torch.float32)
+    weighed = _weigh_pair(model, guide.to(own), source.to(own), confidence, exact, errors)
+    if weighed.noise is not None and errors.noise not in ("auto", 0):
+        weighed = replace(weighed, problem=match_noise(weighed.problem, weighed.noise))
+    result = finish(weighed.problem, rtol=model.rtol)
+    return (result if mean is None else result.shifted(mean)), weighed
+
+
+def _weigh_pair(
+    model: Model, guide: Tensor, source: Tensor, confidence: Tensor | None, exact: bool, errors: SourceErrors
+) -> Weighed:
+    known = known_pixels(source, confidence)
+    measured = torch.where(known, source, torch.nan)
+    noise = None if errors.noise is None else resolve_noise(errors.noise, measured)
+    std = Scale.of(guide, source, known).source_std
+
+    def prepare(weights: Tensor) -> Problem:
+        given = weights if confidence is None else confidence * weights
+        problem = model.prepare(guide, source, confidence=given, exact=exact)
+        assert isinstance(problem, Problem)
+        return problem if noise is None else with_noise(problem, given, noise / std, model)
+
+    return weigh(prepare, measured, std, noise, model, errors)
+
+
+def weigh(
+    prepare: Callable[[Tensor], Problem],
+    source: Tensor,
+    std: Tensor,
+    noise: Tensor | None,
+    model: Model,
+    errors: SourceErrors,
+) -> Weighed:
+    """Make the problem of a source with errors.
+
+    Args:
+        prepare: Makes the problem of weights (B, K, h, w) of the source pixels; 0 is missing.
+        source: (B, K, h, w), NaN is missing.
+        std: Its standard deviation (B, K, 1, 1).
+        noise: That of its noise (B, K, 1, 1), in the same units; None: nothing is said of it.
+        model: Whose graph it is.
+        errors: What is said.
+    """
+    everything = torch.ones_like(source)
+    if errors.robust is False:
+        return Weighed(prepare(everything), noise, 0)
+    assert model.noise_unit is not None
+    found = find_inliers(
+        prepare,
+        source,
+        std,
+        estimate_noise(source) if noise is None else noise,
+        model.noise_unit,
+        None if errors.robust is True else errors.robust,
+    )
+    problem = replace(prepare(found.weights), start=found.start)
+    return Weighed(problem, noise, count_switched_off(found.weights, torch.isfinite(source)))
+
+
+def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> Problem:
+    """Return the problem with the confidence of a stated noise, in the place of any that the model predicted.
+
+    Args:
+        problem: What the model made.
+        given: (B, 1 or K, h, w) what else is known of the source pixels: they count by so much.
+        noise: Standard deviations of the noise (B, K, 1, 1), in those of the source.
+        model: Whose graph it is.
+    """
+    assert model.noise_unit is not None
+    confidence = noise_confidence(noise, model.noise_unit, problem.sampling.factor)
+    if bool((confidence == confidence[:, :1]).all()):
+        confidence = confidence[:, :1]
+    known = (problem.confidence > 0).to(given.dtype)
+    return replace(problem, confidence=confidence.to(given.dtype) * given * known)
