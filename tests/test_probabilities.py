@@ -70,6 +70,12 @@ def test_scores_of_8_bits_are_divided_by_their_sum():
     np.testing.assert_allclose(target.sum(2), 1, atol=1e-5)
 
 
+def test_a_rare_class_does_not_need_double_precision():
+    guide, source, _ = scene_of_classes(classes=2)
+    source = np.stack([1 - 1e-3 * source[..., 0], 1e-3 * source[..., 0]], axis=2)
+    assert graphsr.upsample(guide, source, model="colour", kind="probabilities").target.dtype == np.float32
+
+
 class TestMistakes:
     def refused(self, match, source=None, **options):
         guide, scores, _ = scene_of_classes()
@@ -89,6 +95,9 @@ class TestMistakes:
 
     def test_scores_that_do_not_sum_to_1(self):
         self.refused(r"sum to 1, and here they sum to 255 to 255; divide them by it, or", lambda s: 255 * s)
+
+    def test_infinity(self):
+        self.refused("sum to 1, and here they sum to 1 to inf", lambda s: np.where(s == s.max(), np.inf, s))
 
     def test_an_unknown_kind(self):
         self.refused("kind: must be one of 'values', 'probabilities', not 'labels'", kind="labels")

@@ -46,7 +46,7 @@ def check_probabilities(source: np.ndarray) -> np.ndarray:
             f"source: with kind='probabilities' no score may be negative, and the smallest is {np.nanmin(scores):.3g}; "
             "of logits, take the softmax over the classes first"
         )
-    known = np.isfinite(sums)
+    known = ~np.isnan(sums)
     if known.any() and np.abs(sums[known] - 1).max() > _SUM_TOLERANCE:
         raise InputError(
             "source: with kind='probabilities' the scores of a pixel must sum to 1, and here they sum to "

@@ -122,7 +122,8 @@ def upsample(
         raise InputError("source: every pixel is missing; at least one must have a value")
 
     measured = _tensor(source_image, np.float64)
-    tensor = measured if needs_double(measured, known) else measured.float()
+    wide = kind == "values" and needs_double(measured, known)  # probabilities need no more than single precision
+    tensor = measured if wide else measured.float()
     weighed = None
     with _evaluating(chosen) as device:
         pair = _tensor(guide_image, np.float32).to(device), tensor.to(device)
