@@ -33,7 +33,8 @@ class Report:
         iterations: Of the solve; 0 for models without a graph.
         error: Estimated RMS error of the target against the exact minimiser, in standard deviations of the source.
         seconds: Time taken.
-        fidelity: RMS difference between the target, averaged back, and the known source pixels, in the source's units.
+        fidelity: RMS difference between the target, averaged back, and the known source pixels that were not switched
+            off, in the source's units.
         confidence: Mean confidence that the solve gave the known source pixels: 1 where nothing was doubted.
         noise: Standard deviation of the source's noise that the solve reckoned with, in the source's units, the mean of
             its channels; None: nothing was said of it.
@@ -132,6 +133,8 @@ def upsample(
             result, weighed = run_weighed(chosen, *pair, confidence=weights, exact=exact, errors=errors)
         else:
             result = chosen.run(*pair, confidence=weights, exact=exact)
+    if weighed is not None:
+        known = known & (weighed.problem.confidence.cpu() > 0)  # what was switched off is not relied on
     found = result.target.cpu()
     if kind == "probabilities":
         found = as_probabilities(found, Sampling((size[0], size[1]), (source_size[0], source_size[1])))

@@ -65,16 +65,78 @@ def test_what_makes_no_sense_is_refused(how: dict[str, Any], says: str) -> None:
         graphsr.raster.upsample(picture(SIZE), relief(SOURCE_SIZE), **{"model": "colour", **how})
 
 
+def some_confidences() -> np.ndarray:
+    confidence = np.ones(SOURCE_SIZE)
+    confidence[10:20, 5:30], confidence[30:33, 30:34] = 51 / 255, 0
+    return confidence
+
+
+def test_every_source_pixel_may_have_its_own_confidence() -> None:
+    guide, source, _ = with_errors(noise=0.05)
+    confidence = some_confidences()
+    how: dict[str, Any] = {"noise": "auto", "confidence": confidence}
+    whole = upsampled(guide, source, GRID, tile=10_000, **how)
+    assert largest_difference(upsampled(guide, source, GRID, tile=96, **how), whole) < MOST
+    holes = np.where(confidence > 0, source, np.nan)
+    assert (np.isnan(whole) == np.isnan(upsampled(guide, holes, GRID, tile=96))).all()
+    even = upsampled(guide, holes, GRID, tile=10_000, noise="auto")
+    different = np.abs(whole - even)[0, 48:76, 28:112].mean()  # inside the region of little confidence
+    assert different > 5 * np.nanmean(np.abs(whole - even)[0, :, 140:])
+
+
+@pytest.mark.parametrize(
+    ("confidence", "says"),
+    [
+        (np.full(SOURCE_SIZE, 2.0), "must lie between 0"),
+        (np.zeros(SOURCE_SIZE), "is 0 everywhere"),
+        (np.ones((3, 3)), "must be one number or have the source's shape"),
+        (np.full(SOURCE_SIZE, np.nan), "must lie between 0"),
+    ],
+)
+def test_confidences_that_are_none_are_refused(confidence: np.ndarray, says: str) -> None:
+    with pytest.raises(InputError, match=f"confidence: {says}"):
+        graphsr.raster.upsample(picture(SIZE), relief(SOURCE_SIZE), model="colour", confidence=confidence)
+
+
+def write(path: Path, values: np.ndarray, metres: float) -> Path:
+    rasterio = pytest.importorskip("rasterio")
+    with rasterio.open(
+        path, "w", driver="GTiff", dtype=values.dtype, count=values.shape[0],
+        height=values.shape[1], width=values.shape[2], crs="EPSG:32632",
+        transform=rasterio.transform.from_origin(600000, 5400000, metres, metres),
+    ) as raster:  # fmt: skip
+        raster.write(values)
+    return path
+
+
+def test_confidences_are_read_from_a_raster_by_the_same_rule(tmp_path: Path) -> None:
+    rasterio = pytest.importorskip("rasterio")
+    guide, source, _ = with_errors(noise=0.05)
+    files = write(tmp_path / "guide.tif", guide, 1), write(tmp_path / "source.tif", source, 4)
+    bytes_ = np.round(255 * some_confidences()).astype(np.uint8)[None]
+    how: dict[str, Any] = {"model": "colour", "tile": 96}
+    graphsr.raster.upsample_files(
+        *files, tmp_path / "out.tif", confidence=write(tmp_path / "confidence.tif", bytes_, 4), **how
+    )
+    with rasterio.open(tmp_path / "out.tif") as raster:
+        found = raster.read(1)
+    lazy = upsampled(guide, source, GRID, tile=96, confidence=some_confidences())[0]
+    np.testing.assert_allclose(found, lazy, atol=1e-3 * source.std())
+    for wrong, says in (
+        (bytes_[:, 1:], "must lie on the grid of the source, 48 x 48"),
+        (bytes_ // 100, "parts of 255"),
+    ):
+        with pytest.raises(InputError, match=says):
+            graphsr.raster.upsample_files(
+                *files, tmp_path / "two.tif", confidence=write(tmp_path / "wrong.tif", wrong, 4), **how
+            )
+
+
 def test_files_take_the_same_options(tmp_path: Path) -> None:
     rasterio = pytest.importorskip("rasterio")
     guide, source, _ = with_errors(noise=0.05, outliers=0.02)
-    for name, values, metres in (("guide", guide, 1), ("source", source, 4)):
-        with rasterio.open(
-            tmp_path / f"{name}.tif", "w", driver="GTiff", dtype=values.dtype, count=values.shape[0],
-            height=values.shape[1], width=values.shape[2], crs="EPSG:32632",
-            transform=rasterio.transform.from_origin(600000, 5400000, metres, metres),
-        ) as raster:  # fmt: skip
-            raster.write(values)
+    write(tmp_path / "guide.tif", guide, 1)
+    write(tmp_path / "source.tif", source, 4)
     report = graphsr.raster.upsample_files(
         tmp_path / "guide.tif", tmp_path / "source.tif", tmp_path / "out.tif",
         model="colour", noise="auto", robust=True, tile=96,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, progress_bar, say
-from graphsr.cli.options import Exact, Model, Noise, Overwrite, Robust
+from graphsr.cli.options import Confidence, Exact, Model, Noise, Overwrite, Robust
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ Bands = Annotated[
 GuideBands = Annotated[
     list[int] | None,
     typer.Option("--guide-band", metavar="N", help="A band of GUIDE to use; may be repeated.", show_default="all"),
-]
-Confidence = Annotated[
-    float,
-    typer.Option("--confidence", metavar="NUMBER", help="How much all source pixels count, above 0 and at most 1."),
 ]
 Fill = Annotated[
     bool, typer.Option("--fill", help="Also give values in holes of SOURCE (never beyond it) instead of nodata.")
@@ -86,7 +82,7 @@ def raster(
     model: Model = "default",
     bands: Bands = None,
     guide_bands: GuideBands = None,
-    confidence: Confidence = 1.0,
+    confidence: Confidence = None,
     noise: Noise = None,
     robust: Robust = False,
     exact: Exact = False,
@@ -115,6 +111,7 @@ def raster(
         raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files import check_outputs
+    from graphsr.files.confidence import confidence_number
     from graphsr.measurements.noise import parse_noise
     from graphsr.raster import upsample_files
     from graphsr.raster.store import TileStore
@@ -127,7 +124,7 @@ def raster(
                 source,
                 output,
                 model=model,
-                confidence=confidence,
+                confidence=1.0 if confidence is None else confidence_number(confidence) or confidence,
                 noise=parse_noise(noise),
                 robust=robust,
                 exact=exact,

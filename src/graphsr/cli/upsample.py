@@ -105,7 +105,8 @@ def _print_report(report: PairReport) -> None:
     if report.solve.noise is not None:
         say("noise", f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}")
     if report.robust:
-        say("outliers", f"{report.solve.switched_off:,} source pixels switched off")
+        pixels = "1 source pixel" if report.solve.switched_off == 1 else f"{report.solve.switched_off:,} source pixels"
+        say("outliers", f"{pixels} switched off")
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,18 +41,29 @@ def read_confidence(path: str | os.PathLike[str], size: tuple[int, int]) -> NDAr
         )
     values = image.array.reshape(size).astype(np.float32)
     values[np.isnan(values)] = 0
-    if image.dtype.kind in "iu" and image.array.max() > 1:
-        full, largest = int(np.iinfo(image.dtype).max), int(image.array.max())
-        if largest < _FULL_AT_LEAST * full:
+    return values / np.float32(full_confidence(path, image.dtype, float(values.min()), float(values.max())))
+
+
+def full_confidence(path: str | os.PathLike[str], dtype: np.dtype[Any], low: float, high: float) -> float:
+    """Return the number in a file that stands for full confidence.
+
+    Args:
+        path: The file, for messages.
+        dtype: The type of its numbers.
+        low: The smallest of them.
+        high: The largest of them.
+    """
+    full = 1
+    if dtype.kind in "iu" and high > 1:
+        full = int(np.iinfo(dtype).max)
+        if high < _FULL_AT_LEAST * full:
             raise InputError(
-                f"{path}: whole numbers count as parts of {full}, and the largest is {largest}; if that is meant to be "
-                f"full confidence, divide by {largest} and save floats"
+                f"{path}: whole numbers count as parts of {full}, and the largest is {high:g}; if that is meant to be "
+                f"full confidence, divide by {high:g} and save floats"
             )
-        values /= np.float32(full)
-    low, high = float(values.min()), float(values.max())
-    if low < 0 or not high <= 1:
+    if low < 0 or not high <= full:
         raise InputError(f"{path}: a confidence lies between 0 and 1; the file holds {low if low < 0 else high:g}")
-    return values
+    return full
 
 
 def confidence_number(text: str | os.PathLike[str] | None) -> float | None:

@@ -36,7 +36,7 @@ def upsample(
     source: Any,
     *,
     model: str | os.PathLike[str] | Model = "default",
-    confidence: float = 1.0,
+    confidence: Any = 1.0,
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
     exact: bool = False,
@@ -52,7 +52,8 @@ def upsample(
         guide: Dask (or NumPy) array (H, W) or (C, H, W), or an xarray DataArray with coordinates; NaN is missing.
         source: The same, (h, w) or (K, h, w); bands share one graph.
         model: A name of `graphsr.models()`, a path that all workers can read, or a loaded model.
-        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`.
+        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`; or an array (h, w) with that of
+            each, whose least and largest are computed at once.
         noise: Standard deviation of the source's noise, in its units and the same for all bands, or "auto" to estimate
             each band's. With it or `robust` samples of the source are computed at once.
         robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
@@ -81,7 +82,8 @@ def upsample(
     """
     loaded = model if isinstance(model, Model) else load(model)
     errors = SourceErrors.checked(noise, robust, exact=exact, model=loaded)
-    settings = Settings(exact, fill, confidence=checked_confidence(confidence))
+    own = None if np.ndim(confidence) == 0 else bands_first("confidence", confidence)
+    settings = Settings(exact, fill, confidence=checked_confidence(confidence) if own is None else 1.0)
     if is_data_array(guide) or is_data_array(source):
         if not (is_data_array(guide) and is_data_array(source)):
             raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
@@ -90,7 +92,7 @@ def upsample(
                 "raster.upsample: DataArrays say by their coordinates where they lie; leave origin and step out"
             )
         pair = unwrap(guide, source)
-        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, model, errors, settings, tile, halo))
+        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, own, model, errors, settings, tile, halo))
     fine, coarse = bands_first("guide", guide), bands_first("source", source)
     size, source_size = fine.shape[1:], coarse.shape[1:]
     if (origin is None) != (step is None):
@@ -99,7 +101,7 @@ def upsample(
         grid = Grid.edge_to_edge(size, source_size)
     else:
         grid = Grid.placed(size, source_size, origin, step)
-    target = _upsample(fine, coarse, grid, model, errors, settings, tile, halo)
+    target = _upsample(fine, coarse, grid, own, model, errors, settings, tile, halo)
     return target[0] if coarse.ndim > np.ndim(source) else target
 
 
@@ -107,6 +109,7 @@ def _upsample(
     guide: Any,
     source: Any,
     grid: Grid,
+    confidence: Any,
     model: str | os.PathLike[str] | Model,
     said: SourceErrors,
     settings: Settings,
@@ -119,6 +122,9 @@ def _upsample(
 
     loaded = model if isinstance(model, Model) else load(model)
     locality = locality_of(loaded)
+    if confidence is not None:
+        settings = replace(settings, least_confidence=_least_confidence(confidence, source.shape[1:]))
+        source = da.where(confidence > 0, source, np.nan)
     errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
     settings = replace(settings, errors=errors)
     margin = settings.halo(grid, locality) if halo is None else (halo, halo)
@@ -136,7 +142,16 @@ def _upsample(
         at = with_surroundings(tile.source_window) & grid.covered
         at = Box(0, 0, 0, 0) if at.empty else at
         values = delayed(_tile)(
-            tile, guide[_cut(tile.window)], source[_cut(at)], at, grid, statistics, sent, settings, dtype
+            tile,
+            guide[_cut(tile.window)],
+            source[_cut(at)],
+            None if confidence is None else confidence[_cut(at)],
+            at,
+            grid,
+            statistics,
+            sent,
+            settings,
+            dtype,
         )
         shape = (source.shape[0], *tile.core.size)
         return da.from_delayed(values, shape, dtype=dtype)  # type: ignore[no-untyped-call]
@@ -145,6 +160,25 @@ def _upsample(
     for each in cut_tiles(grid, side, margin, locality.multiple):
         rows.setdefault(each.core.top, []).append(block(each))
     return da.block(list(rows.values()))  # type: ignore[no-untyped-call]
+
+
+def _least_confidence(confidence: Any, size: tuple[int, int]) -> float:
+    """Check confidences (1, h, w) of a source of (h, w); return the least above 0."""
+    if confidence.shape != (1, *size):
+        raise InputError(
+            f"confidence: must be one number or have the source's shape {size}, not {confidence.shape[1:]}"
+        )
+    import dask.array as da
+
+    finite = da.isfinite(confidence).all()
+    low, high, least = (
+        each.compute() for each in (confidence.min(), confidence.max(), da.where(confidence > 0, confidence, 1).min())
+    )
+    if not (finite.compute() and 0 <= low <= high <= 1):
+        raise InputError(f"confidence: must lie between 0 (missing) and 1, but holds {low if low < 0 else high:g}")
+    if high == 0:
+        raise InputError("confidence: is 0 everywhere; at least one source pixel must be known")
+    return float(least)
 
 
 def _cut(box: Box) -> tuple[slice, slice, slice]:
@@ -167,6 +201,7 @@ def _tile(
     tile: Tile,
     guide: np.ndarray,
     source: np.ndarray,
+    confidence: np.ndarray | None,
     at: Box,
     grid: Grid,
     statistics: Statistics,
@@ -175,8 +210,9 @@ def _tile(
     dtype: np.dtype[Any],
 ) -> np.ndarray:
     values = _placed(source, at, statistics.source_needed(tile.source_window))
+    own = None if confidence is None else np.nan_to_num(_placed(confidence, at, tile.source_window)[0], nan=1.0)
     with on_threads(1):  # Dask shares out the cores
-        prepared = prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings)
+        prepared = prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings, own)
         return finish_tile(prepared).astype(dtype)
 
 

@@ -167,7 +167,8 @@ def _without_tracebacks() -> Iterator[None]:
 def _prepare(plan: Plan, statistics: Statistics, model: Model, number: int) -> PreparedTile:
     tile, pair = plan.tiles[number], plan.pair
     guide, source = pair.guide(tile.window), pair.source(statistics.source_needed(tile.source_window))
-    return prepare_tile(tile, guide, source, pair.grid, statistics, model, plan.settings)
+    confidence = pair.confidence(tile.source_window)
+    return prepare_tile(tile, guide, source, pair.grid, statistics, model, plan.settings, confidence)
 
 
 @lru_cache(maxsize=2)

@@ -39,6 +39,8 @@ class RasterPair:
         origin: Where source pixel (0, 0) begins, in guide pixels down and right.
         step: What a source pixel measures, in guide pixels down and right.
         source_nodata: Source pixels of this value are missing, beside those that the file declares so.
+        confidence_path: Confidences of the source pixels; None: none are given.
+        confidence_range: The least confidence above 0 in that file, and the number that stands for 1.
     """
 
     guide_path: str
@@ -50,11 +52,19 @@ class RasterPair:
     origin: tuple[float, float]
     step: tuple[float, float]
     source_nodata: float | None = None
+    confidence_path: str | None = None
+    confidence_range: tuple[float, float] = (1.0, 1.0)
 
     @cached_property
     def grid(self) -> Grid:
         """Return where the source pixels lie under the guide pixels."""
         return Grid.placed(self.size, self.source_size, self.origin, self.step)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return all its files."""
+        given = () if self.confidence_path is None else (self.confidence_path,)
+        return (self.guide_path, self.source_path, *given)
 
     def guide(self, box: Box) -> np.ndarray:
         """Read a box of the guide: (C, h, w) float32, NaN where there is no value."""
@@ -66,7 +76,21 @@ class RasterPair:
         inside = box & self.grid.covered
         if not inside.empty:
             read = _read(self.source_path, self.source_bands, inside, self.source_nodata)
+            confidence = self.confidence(inside)
+            if confidence is not None:
+                read[:, confidence == 0] = np.nan
             values[(slice(None), *inside.slices(box))] = read
+        return values
+
+    def confidence(self, box: Box) -> np.ndarray | None:
+        """Read the confidences in a box of source pixels: (h, w), 1 beyond source and guide; None if none are given."""
+        if self.confidence_path is None:
+            return None
+        values = np.ones(box.size)
+        inside = box & self.grid.covered
+        if not inside.empty:
+            read = np.nan_to_num(_read(self.confidence_path, (1,), inside)[0])
+            values[inside.slices(box)] = read / self.confidence_range[1]
         return values
 
 

@@ -65,7 +65,7 @@ class Plan:
 
     def description(self) -> dict[str, Any]:
         """Return the plan as JSON can hold it, with the version and the state of the files."""
-        files = {path: fingerprint(path) for path in (self.pair.guide_path, self.pair.source_path)}
+        files = {path: fingerprint(path) for path in self.pair.paths}
         nodata = None if self.nodata is None else str(self.nodata)
         return {"version": __version__, "files": files, **asdict(self), "nodata": nodata}
 

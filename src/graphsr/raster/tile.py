@@ -37,17 +37,19 @@ class Settings:
         fill: Whether holes of the source get values too.
         errors: What is known of the errors of the source.
         confidence: Of all source pixels.
+        least_confidence: Of any source pixel that has one of its own.
     """
 
     exact: bool = False
     fill: bool = False
     errors: RasterErrors = field(default_factory=RasterErrors)
     confidence: float = 1.0
+    least_confidence: float = 1.0
 
     def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
         """Return how many guide pixels are read around a tile, down and right."""
         # Where source pixels count less, edges are stronger against them.
-        weight = locality.edge_weight / (self.confidence * self.errors.confidence)
+        weight = locality.edge_weight / (self.confidence * self.least_confidence * self.errors.confidence)
         down, right = default_halo(grid, replace(locality, edge_weight=weight))
         if self.errors.robust is False:
             return down, right
@@ -105,6 +107,7 @@ def prepare_tile(
     statistics: Statistics,
     model: Model,
     settings: Settings,
+    confidence: np.ndarray | None = None,
 ) -> PreparedTile:
     """Do all that comes before the solve of a tile.
 
@@ -116,6 +119,7 @@ def prepare_tile(
         statistics: Of the raster.
         model: One that has a locality.
         settings: What the user chose.
+        confidence: (h, w) of the source pixels of its window; where it is 0 the source is missing.
     """
     box = statistics.source_needed(tile.source_window)
     channels = model.select_channels(torch.from_numpy(np.ascontiguousarray(guide, dtype=np.float32))[None])
@@ -123,7 +127,7 @@ def prepare_tile(
     if not valid.any():
         return PreparedTile(tile, None, RTOL, valid, statistics.source_mean)
     channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
-    pair = _WindowPair(tile, channels, source, grid, statistics, model, settings)
+    pair = _WindowPair(tile, channels, source, grid, statistics, model, settings, confidence)
     with torch.no_grad():
         prepared = pair.prepare() if settings.errors.robust is False else pair.prepare_without_outliers
     filled = statistics.filled(source, box, tile.source_window)
@@ -141,6 +145,7 @@ class _WindowPair:
     statistics: Statistics
     model: Model
     settings: Settings
+    confidence: np.ndarray | None
 
     def prepare(self, weights: torch.Tensor | None = None) -> Any:
         """Prepare it with weights (1, K, h, w) of the source pixels; those of weight 0 are holes."""
@@ -153,6 +158,8 @@ class _WindowPair:
         filled = statistics.filled(source, box, tile.source_window)
         known = torch.from_numpy(np.isfinite(source[self._inside]))[None]
         visible = self.grid.visible_shares(tile.window, tile.source_window)
+        if self.confidence is not None:
+            visible = visible * np.where(self.confidence > 0, self.confidence, 1.0)
         confidence = _confidence(visible, known, locality_of(self.model).edge_weight, self.settings.confidence)
         if weights is not None:
             some = torch.where(weights > 0, weights, 1.0)

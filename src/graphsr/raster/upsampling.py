@@ -18,6 +18,7 @@ from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster import executor
 from graphsr.raster.cog import assemble
+from graphsr.raster.confidence import with_confidence
 from graphsr.raster.files import RasterPair, has_mask, open_pair
 from graphsr.raster.lock import locked
 from graphsr.raster.plan import Plan, make_plan
@@ -62,7 +63,7 @@ def upsample_files(
     output: str | os.PathLike[str],
     *,
     model: str | os.PathLike[str] = "default",
-    confidence: float = 1.0,
+    confidence: float | str | os.PathLike[str] = 1.0,
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
     exact: bool = False,
@@ -84,7 +85,8 @@ def upsample_files(
         source: The coarse raster.
         output: The file to write, .tif.
         model: A name of `graphsr.models()`, or a path that all workers can read.
-        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`.
+        confidence: Of all source pixels, above 0 and at most 1, see `graphsr.upsample`; or a raster with that of each,
+            on the grid of the source.
         noise: Standard deviation of the source's noise, in its units and the same for all bands, or "auto" to estimate
             each band's from samples.
         robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
@@ -115,13 +117,15 @@ def upsample_files(
     if workers is not None and (workers < 1 or scheduler is not None):
         raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
     pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands, source_nodata=nodata)
+    if isinstance(confidence, str | os.PathLike):
+        pair, confidence = with_confidence(pair, confidence), 1.0
     output = Path(output)
     _check_output(output, pair)
     loaded = load(model)
     errors = resolve_errors(
         pair.source, pair.grid, loaded, SourceErrors.checked(noise, robust, exact=exact, model=loaded)
     )
-    settings = Settings(exact, fill, errors, checked_confidence(confidence))
+    settings = Settings(exact, fill, errors, checked_confidence(confidence), pair.confidence_range[0])
     plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)
     store = open_store(plan, output, resume=resume)
     with locked(store.folder):
