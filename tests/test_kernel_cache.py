@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import graphsr
+from graphsr.checked_cache import CheckedCacheFile, check_caches
 from graphsr.kernel_cache import choose_folder
-from graphsr.solver.backends.checked_cache import CheckedCacheFile, check_caches
 
 CONFIG: Any = numba.config
 GUIDE = np.random.default_rng(0).random((16, 16, 3))
@@ -63,7 +63,7 @@ class TestFolder:
 KERNEL = """
     import sys
     import numba
-    from graphsr.solver.backends.checked_cache import check_caches
+    from graphsr.checked_cache import check_caches
 
     @numba.njit(cache=True)
     def twice(x):

@@ -132,3 +132,30 @@ class TestModels:
         with safe_open(path, "pt") as file:
             assert len(file.metadata()["digest"]) == 16
             assert json.loads(file.metadata()["architecture"])["extractor"] == "colour"
+
+
+@pytest.mark.parametrize("cut", [1, 2, 30, 0.5])
+@pytest.mark.parametrize(
+    "name", ["a.png", "a.jpg", "a.tif", "a.npy", "a.npz", "a.pfm", "a.exr", "a.bmp", "a.webp", "a.pgm", "a.ppm"]
+)
+def test_no_cut_gives_other_pixels(tmp_path, name, cut):
+    path = tmp_path / name
+    grey = (IMAGE >> 8).astype(np.uint8)
+    grey[-1, 62] = 7  # the last number of the text has one digit, or half of it would be a number too
+    if name == "a.exr":
+        pytest.importorskip("OpenEXR")
+    if name in ("a.pfm", "a.exr"):
+        write_image(path, IMAGE.astype(np.float32))
+    elif name in ("a.bmp", "a.webp", "a.pgm"):
+        PillowImage.fromarray(grey).save(path)
+    elif name == "a.ppm":
+        path.write_text(f"P3 21 48 255\n{' '.join(map(str, grey[:, :63].ravel()))}\n")
+    else:
+        write_image(path, grey)
+    whole, data = read_image(path).array, path.read_bytes()
+    path.write_bytes(data[: len(data) - (cut if isinstance(cut, int) else int(cut * len(data)))])
+    try:
+        found = read_image(path).array
+    except InputError:
+        return
+    np.testing.assert_array_equal(found, whole)

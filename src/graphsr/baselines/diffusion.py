@@ -14,10 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from graphsr.baselines import diffusion_kernels
 from graphsr.baselines.diffusion_kernels import RATE, TINY, Along, steps_backward, steps_forward
+from graphsr.checked_cache import check_caches
 from graphsr.graph import Edges
 from graphsr.sampling import Axis, Sampling, axis
 
+check_caches(diffusion_kernels)
 # Steps between the images that training stores; those in between are computed again for the gradient.
 CHECKPOINT_STEPS = 32
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
+from graphsr.checked_cache import check_caches
+from graphsr.data import staircase
 from graphsr.data.pair import Pair
 from graphsr.data.staircase import undo_staircase
 from graphsr.errors import InputError
 
+check_caches(staircase)
 # Smoothing a staircase needs some pixels around the patch.
 _MARGIN = 24
 _MOST_TRIES = 32

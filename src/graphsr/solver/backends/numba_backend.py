@@ -9,11 +9,11 @@ import numba
 import numpy as np
 import torch
 
+from graphsr.checked_cache import check_caches
 from graphsr.sampling import Axis, Sampling
 from graphsr.solver import stopping
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends import sweeps
-from graphsr.solver.backends.checked_cache import check_caches
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
 from graphsr.threads import running_kernels
