@@ -16,6 +16,8 @@ MODULES = (
     "sampling",
     "scaling",
     "upsampling",
+    "completion",
+    "frames",
     "solver.solve",
     "models.registry",
     "models.graphsr",

@@ -15,8 +15,8 @@ from graphsr.models.registry import names
 
 NAMES = [
     "Architecture", "ConvergenceError", "Edges", "GraphSR", "GraphSRError", "InputError", "Model", "Problem", "Report",
-    "Sampling", "Solution", "Upsampled", "affinity", "data", "energy", "features", "load", "models", "raster", "save",
-    "solve", "upsample",
+    "Sampling", "Solution", "Upsampled", "affinity", "complete", "data", "energy", "features", "load", "models",
+    "raster", "save", "solve", "upsample", "upsample_frames",
 ]  # fmt: skip
 MODULES = ("data", "features", "raster")
 

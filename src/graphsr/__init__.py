@@ -30,6 +30,7 @@ __all__ = [
     "Solution",
     "Upsampled",
     "affinity",
+    "complete",
     "data",
     "energy",
     "features",
@@ -39,11 +40,14 @@ __all__ = [
     "save",
     "solve",
     "upsample",
+    "upsample_frames",
 ]
 
 if TYPE_CHECKING:
     from graphsr import data, features, raster
+    from graphsr.completion import complete
     from graphsr.errors import ConvergenceError, GraphSRError, InputError
+    from graphsr.frames import upsample_frames
     from graphsr.graph import Edges, affinity, energy
     from graphsr.models.base import Model
     from graphsr.models.graphsr import Architecture, GraphSR
@@ -54,7 +58,9 @@ if TYPE_CHECKING:
     from graphsr.upsampling import Report, Upsampled, upsample
 else:  # for type checkers a misspelt name is an error, which a module's __getattr__ would hide
     _MODULES = {
+        "completion": ("complete",),
         "errors": ("ConvergenceError", "GraphSRError", "InputError"),
+        "frames": ("upsample_frames",),
         "graph": ("Edges", "affinity", "energy"),
         "models.base": ("Model",),
         "models.graphsr": ("Architecture", "GraphSR"),

@@ -171,12 +171,12 @@ def test_whatever_befalls_one_pair_the_others_are_done(folders: Folders, monkeyp
     out.mkdir()
     plain = batches.upsample_pair  # type: ignore[attr-defined]
 
-    def unlucky(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
+    def unlucky(files: PairFiles, options: PairOptions, note: Callable[[str], None], model: None) -> PairReport:
         if files.source.stem == "attic":
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
         if files.source.stem == "cellar":
             raise KeyError("something nobody thought of")
-        return plain(files, options, note)
+        return plain(files, options, note, model)
 
     monkeypatch.setattr(batches, "upsample_pair", unlucky)
     outcomes = {

@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli import benchmark, demo, evaluate, export, methods, raster, reproduce, train, upsample, warm_up
+from graphsr.cli import (
+    benchmark,
+    complete,
+    demo,
+    evaluate,
+    export,
+    methods,
+    raster,
+    reproduce,
+    train,
+    upsample,
+    video,
+    warm_up,
+)
 from graphsr.cli.console import print_any_name, set_verbosity
 from graphsr.cli.errors import ReportingGroup
 from graphsr.cli.memory import keep_freed_memory
@@ -23,6 +36,8 @@ app = typer.Typer(
 )
 for _command in (
     upsample.upsample,
+    complete.complete,
+    video.video,
     raster.raster,
     demo.demo,
     train.train,

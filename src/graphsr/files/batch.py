@@ -14,6 +14,7 @@ from pathlib import Path
 from graphsr.errors import GraphSRError, InputError, out_of_memory
 from graphsr.files.pair import PairFiles, PairOptions, PairReport, upsample_pair
 from graphsr.files.registry import is_image, output_name
+from graphsr.models.base import Model
 from graphsr.threads import use_threads
 
 _DIED = "its process died; is there enough memory for it?"
@@ -62,8 +63,8 @@ def match_pairs(
     Returns:
         The pairs, and the sources that make none.
     """
-    guide_files, source_files = _by_name(guides), _by_name(sources)
-    confidence_files = {} if confidences is None else _by_name(confidences)
+    guide_files, source_files = by_name(guides), by_name(sources)
+    confidence_files = {} if confidences is None else by_name(confidences)
     pairs: dict[str, PairFiles] = {}
     unmatched: dict[str, str] = {}
     for name, files in source_files.items():
@@ -123,11 +124,11 @@ def _run_together(pairs: dict[str, PairFiles], options: PairOptions, jobs: int) 
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def attempt(name: str, files: PairFiles, options: PairOptions) -> Outcome:
-    """Upsample one pair; an error becomes part of the outcome."""
+def attempt(name: str, files: PairFiles, options: PairOptions, model: Model | None = None) -> Outcome:
+    """Upsample one pair, with a model that is loaded already if one is given; an error becomes part of the outcome."""
     notes: list[str] = []
     try:
-        report = upsample_pair(files, options, notes.append)
+        report = upsample_pair(files, options, notes.append, model)
     except GraphSRError as error:
         return Outcome(name, error=str(error), notes=tuple(notes))
     except Exception as error:  # whatever it is, the other pairs are done
@@ -140,7 +141,7 @@ def _prepare_process() -> None:
     use_threads(1)
 
 
-def _by_name(place: str | os.PathLike[str]) -> dict[str, list[Path]]:
+def by_name(place: str | os.PathLike[str]) -> dict[str, list[Path]]:
     """Return the images in a folder or of a pattern, by their names without suffix."""
     path = Path(place)
     if path.is_dir():

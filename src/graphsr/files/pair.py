@@ -19,6 +19,7 @@ from graphsr.files.outputs import check_outputs
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
 from graphsr.measurements.noise import Noise
+from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.upsampling import Report, upsample
 
@@ -68,13 +69,16 @@ class PairReport:
     robust: bool = False
 
 
-def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], None]) -> PairReport:
+def upsample_pair(
+    files: PairFiles, options: PairOptions, note: Callable[[str], None], model: Model | None = None
+) -> PairReport:
     """Upsample one pair of files.
 
     Args:
         files: What to read and what to write.
         options: How.
         note: Called, before the computation, with every sentence that the user may want to know.
+        model: The model, if it is loaded already, instead of the one that the options name.
 
     Returns:
         What was done.
@@ -93,7 +97,7 @@ def upsample_pair(files: PairFiles, options: PairOptions, note: Callable[[str], 
     stored_type = check_output(files.output, source, missing=marker)
     if files.preview is not None:
         check_picture(files.preview)
-    model = load(options.model)  # what is wrong with it is not the pair's fault
+    model = model or load(options.model)  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
     values, missing = mark_missing(source.array, marker)

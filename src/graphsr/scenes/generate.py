@@ -47,12 +47,17 @@ def scene(seed: int, size: tuple[int, int] = (256, 256)) -> Scene:
         ((48, 64, 3), (48, 64))
     """
     height, width = _check_size(size)
+    world, view, sensor = choose_view(seed)
+    image, depth = render(project(world, view, height, width), height, width)
+    return Scene(develop(image, sensor), depth)
+
+
+def choose_view(seed: int) -> tuple[World, Table, Sensor]:
+    """Return the world of a seed, the view of it that shows most, and the camera."""
     rng = _generator(seed)
     world, views = lay_out(rng)
     sensor = Sensor.draw(rng)
-    view = max(views, key=lambda view: _rate_view(world, view))
-    image, depth = render(project(world, view, height, width), height, width)
-    return Scene(develop(image, sensor), depth)
+    return world, max(views, key=lambda view: _rate_view(world, view)), sensor
 
 
 def _rate_view(world: World, view: Table) -> float:

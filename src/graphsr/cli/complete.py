@@ -1,0 +1,68 @@
+"""graphsr complete: points and a guide in, a whole map out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphsr.cli.console import note, say, spinner
+from graphsr.cli.options import Exact, Guide, Missing, Model, Output, Overwrite, Preview
+
+Points = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POINTS",
+        help="Rows of x, y, value as CSV, TXT or NPY; or an image of the guide's size, 0 where there is no point.",
+        show_default=False,
+    ),
+]
+Confidence = Annotated[
+    str | None,
+    typer.Option(
+        "--confidence",
+        metavar="FILE|NUMBER",
+        help="One number for all points, or for a map an image of its size; rows have theirs in a fourth column.",
+        show_default=False,
+    ),
+]
+
+
+def complete(
+    guide: Guide,
+    points: Points,
+    output: Output,
+    model: Model = "default",
+    confidence: Confidence = None,
+    exact: Exact = False,
+    missing: Missing = None,
+    preview: Preview = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a whole map of POINTS, along the surfaces that GUIDE shows.
+
+    x and y are pixels of the guide, from its upper left corner: the centre of the first pixel is 0.5, 0.5.
+    Rows are separated by commas, semicolons or blanks, with or without a header; a fourth column is a confidence.
+    Several points in one pixel are averaged.
+
+    \b
+    Examples:
+      graphsr complete photo.jpg points.csv -o depth.tif --preview look.png
+      graphsr complete photo.jpg lidar.png -o depth.png
+      graphsr complete photo.jpg noisy.npy -o depth.npy --confidence 0.001
+    """
+    # Imported here, as torch and numba take seconds that `graphsr --help` should not.
+    from graphsr.files.completion import CompletionFiles, complete_file
+
+    files = CompletionFiles(guide, points, output, confidence, preview)
+    with spinner(f"completing {points.name}"):
+        report = complete_file(files, note, model=model, exact=exact, missing=missing, overwrite=overwrite)
+    merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
+    say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")
+    say("points", f"{points}, {report.points:,}{merged}")
+    say("time", f"{report.solve.seconds:.1f} s")
+    say("fidelity", f"the target meets the points within {report.solve.fidelity:.3g} (RMS)")
+    say("written", f"{output}, {report.size[1]} x {report.size[0]}, {report.written.dtype}", *report.written.notes())
+    if preview is not None:
+        say("preview", str(preview))

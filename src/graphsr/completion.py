@@ -1,0 +1,178 @@
+"""Points in, a whole map out: `graphsr.complete`."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsr.arrays import as_array
+from graphsr.graph import Edges, edge_weights, power_law_distance
+from graphsr.measurements.planes import Planes, fit_planes
+from graphsr.measurements.points import point_map
+from graphsr.models.base import Model
+from graphsr.models.colour import Colour
+from graphsr.models.registry import load
+from graphsr.models.window import Window
+from graphsr.sampling import Sampling, fill_holes
+from graphsr.scaling import Scale, known_pixels
+from graphsr.solver import Problem
+from graphsr.upsampling import Upsampled, upsample
+
+# The source that a model sees has pixels of this part of the distance between points, in bounds: beyond x16 too little
+# is left of what the planes say, and models are not made for factors below 2.
+_FINER = 2 / 3
+_FACTORS = (2.0, 16.0)
+# With points closer than this (in pixels) there is no slope between them that matters, and much to fit.
+_CLOSE = 4.0
+# The radius of the disc around a point that is drawn to its plane, of the distance between points.
+_DISC = 0.35
+
+
+def complete(
+    guide: np.ndarray,
+    points: Any,
+    *,
+    model: str | os.PathLike[str] | Model = "default",
+    confidence: Any = None,
+    exact: bool = False,
+) -> Upsampled:
+    """Make a whole map from points, along the surfaces that a guide image shows.
+
+    Args:
+        guide: (H, W) or (H, W, C), any real dtype.
+        points: (N, 3), rows of x, y and value, or (N, 4) with a confidence. x and y are in pixels of the guide from its
+            upper left corner, so that the centre of the first pixel is 0.5, 0.5; a point counts for the pixel it lies
+            in, and several in a pixel are averaged by confidence. Or a map (H, W) with NaN where there is no point.
+        model: As in `graphsr.upsample`.
+        confidence: One number, or one for each point (N,) or each pixel of a map (H, W), from 0, which leaves a point
+            out, to 1.
+        exact: Whether the target meets the points exactly instead of up to their confidence.
+
+    Returns:
+        The target (H, W) with its graph and a report; its `fidelity` is the RMS difference at the points.
+
+    Example:
+        >>> import numpy as np, graphsr
+        >>> points = [(3.5, 4.5, 1.2), (20.5, 9.5, 3.1), (27.0, 14.0, 3.0)]
+        >>> graphsr.complete(np.random.rand(16, 32, 3), points, model="colour").target.shape
+        (16, 32)
+    """
+    size = as_array("guide", guide).shape[:2]
+    if len(size) < 2 or 0 in size:  # what upsample says of it is right
+        return upsample(guide, np.ones((1, 1)), model=model)
+    values, weights = point_map(points, (size[0], size[1]), confidence)
+    chosen = Completion(model if isinstance(model, Model) else load(model))
+    return upsample(guide, values, model=chosen, confidence=weights, exact=exact)
+
+
+class Completion(Model):
+    """Completes maps of the guide's size with holes, by the graph of another model.
+
+    That model sees a source as it knows them: coarse and whole, the means of a first estimate. The target is then the
+    solve on its graph with the points themselves as data and with slopes found from them as offsets. Models without a
+    graph upsample the coarse source.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model = model
+        self.rtol = model.rtol
+
+    def bytes_per_pixel(self, channels: int) -> int:
+        return self.model.bytes_per_pixel(channels) + 64 * channels
+
+    def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
+        return self.model.select_channels(guide)
+
+    def prepare(
+        self,
+        guide: torch.Tensor,
+        source: torch.Tensor,
+        *,
+        confidence: torch.Tensor | None = None,
+        exact: bool = False,
+        window: Window | None = None,
+    ) -> Problem | torch.Tensor:
+        assert window is None  # it has no locality, so it never gets one
+        known = known_pixels(source, confidence)
+        source = torch.where(known, source, torch.nan)
+        size = source.shape[-2], source.shape[-1]
+        spacing = math.sqrt(known.numel() / int(known.sum()))
+        if spacing < _CLOSE:
+            first = fill_holes(source.nan_to_num(), known)
+        else:
+            edges = _colour_edges(self.select_channels(guide), source, known)
+            first = _maps(_planes(source, edges), "surface", source)
+        coarse = Sampling(size, _coarse_size(size, spacing))(first)
+        seen = self.model.prepare(guide, coarse)
+        if isinstance(seen, torch.Tensor):
+            return seen
+        problem = Problem(
+            seen.edges,
+            Sampling(size, size),
+            source,
+            confidence,
+            prior=first,
+            prior_weight=seen.prior_weight,
+            offsets=seen.offsets,
+            exact=exact,
+            start=first,
+        )
+        return problem if spacing < _CLOSE else _with_planes(problem, _planes(source, seen.edges), _DISC * spacing)
+
+
+def _coarse_size(size: tuple[int, int], spacing: float) -> tuple[int, int]:
+    least, most = _FACTORS
+    factor = min(max(_FINER * spacing, least), most)
+    return max(1, round(size[0] / factor)), max(1, round(size[1] / factor))
+
+
+def _colour_edges(guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> Edges:
+    """Return the colour graph of the guide (B, C, H, W) alone, as nothing is known between the points yet."""
+    colour = Colour()
+    colours = Scale.of(guide, source, known).standardise_guide(guide)
+    return edge_weights(power_law_distance(colours, colour.mu, colour.power), weight=1.0, floor=colour.floor)
+
+
+def _planes(source: torch.Tensor, edges: Edges) -> list[list[Planes]]:
+    """Fit planes to the points of every image and channel of (B, K, H, W)."""
+    down, right = edges.down.detach().cpu().numpy(), edges.right.detach().cpu().numpy()
+    values = source.detach().cpu().numpy()
+    return [[fit_planes(one, down[n], right[n]) for one in image] for n, image in enumerate(values)]
+
+
+def _with_planes(problem: Problem, planes: list[list[Planes]], radius: float) -> Problem:
+    """Return a problem of points that prefers planes: slopes as offsets, and discs of planes through the points.
+
+    Without the discs, whose `radius` is in pixels, a point would be a spike that the graph gives way to.
+    """
+    surface, distance = (_maps(planes, name, problem.source) for name in ("surface", "distance"))
+    nearest = _maps(planes, "nearest").to(problem.source.device).flatten(2)
+    missed = (problem.source - surface).flatten(2).gather(2, nearest).reshape(surface.shape)
+    confidence = problem.confidence.expand_as(surface).flatten(2).gather(2, nearest).reshape(surface.shape)
+    disc = (confidence * torch.exp(-(distance / radius).square())).mean(1)  # channels share their prior weight
+    strongest = torch.maximum(problem.edges.down.amax((-2, -1)), problem.edges.right.amax((-2, -1)))[:, None, None]
+    return replace(
+        problem,
+        offsets=_offsets(planes, surface),
+        prior=surface + missed,
+        prior_weight=problem.prior_weight + strongest * disc,
+        start=surface,
+    )
+
+
+def _maps(planes: list[list[Planes]], name: str, like: torch.Tensor | None = None) -> torch.Tensor:
+    """Return one of the maps of planes, (B, K, H, W)."""
+    maps = torch.as_tensor(np.array([[getattr(one, name) for one in image] for image in planes]))
+    return maps if like is None else maps.to(like)
+
+
+def _offsets(planes: list[list[Planes]], like: torch.Tensor) -> Edges:
+    """Return y_p - y_q along every edge: (B, K, H-1, W) and (B, K, H, W-1)."""
+    down, right = (_maps(planes, name, like) for name in ("down", "right"))
+    return Edges(-0.5 * (down[..., :-1, :] + down[..., 1:, :]), -0.5 * (right[..., :-1] + right[..., 1:]))

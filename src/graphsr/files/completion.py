@@ -1,0 +1,131 @@
+"""Completing the points of a file: what `graphsr complete` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphsr import pictures
+from graphsr.completion import complete
+from graphsr.errors import InputError
+from graphsr.files.confidence import confidence_number, read_confidence
+from graphsr.files.image import Image
+from graphsr.files.outputs import check_outputs
+from graphsr.files.points import PointFile, read_points
+from graphsr.files.reading import read_image
+from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
+from graphsr.measurements.points import point_map
+from graphsr.models.registry import load
+from graphsr.upsampling import Report
+
+
+@dataclass(frozen=True)
+class CompletionFiles:
+    """The files of one completion; `confidence` is a file, or a number in words."""
+
+    guide: Path
+    points: Path
+    output: Path
+    confidence: str | None = None
+    preview: Path | None = None
+
+
+@dataclass(frozen=True)
+class CompletionReport:
+    """What was read, computed and written."""
+
+    files: CompletionFiles
+    size: tuple[int, int]
+    points: int
+    pixels: int  # that have a point
+    solve: Report
+    written: WriteReport
+
+
+def complete_file(
+    files: CompletionFiles,
+    note: Callable[[str], None],
+    *,
+    model: str = "default",
+    exact: bool = False,
+    missing: float | None = None,
+    overwrite: bool = False,
+) -> CompletionReport:
+    """Complete the points of a file.
+
+    Args:
+        files: What to read and what to write.
+        note: Called, before the computation, with every sentence that the user may want to know.
+        model: A model's name or file.
+        exact: Whether the target meets the points exactly.
+        missing: The value that marks pixels of a map without a point, see `read_points`.
+        overwrite: Whether existing files may be replaced.
+
+    Returns:
+        What was done.
+
+    Raises:
+        InputError: A file cannot be read or must not be written, or the two do not fit; nothing is written then.
+    """
+    number = confidence_number(files.confidence)
+    confidence_file = files.confidence if number is None else None
+    check_outputs(
+        {"--output": files.output, "--preview": files.preview},
+        inputs=(files.guide, files.points, confidence_file),
+        overwrite=overwrite,
+    )
+    found = read_points(files.points, missing)
+    stored = found.stored
+    check_output(files.output, stored, missing=None)
+    if files.preview is not None:
+        check_picture(files.preview)
+    chosen = load(model)  # what is wrong with it is not the fault of the points
+    guide = read_image(files.guide, bytes_per_pixel=chosen.bytes_per_pixel(1))
+    for sentence in _notes(guide, found, missing):
+        note(sentence)
+    if found.is_map and found.points.shape != guide.size:
+        raise InputError(
+            f"{files.points}: is a map of {_size(found.points.shape)} pixels, and the guide has {_size(guide.size)}; "
+            "points need the guide's size, and graphsr upsample is for coarser maps"
+        )
+    confidence = _confidence(number, confidence_file, found)
+    try:
+        values, weights = point_map(found.points, guide.size, confidence)
+        result = complete(guide.array, values, model=chosen, confidence=weights, exact=exact)
+    except InputError as error:
+        raise InputError(f"{files.guide}, {files.points}: {error}") from error
+    written = write_image(files.output, result.target, like=stored)
+    if files.preview is not None:
+        shown = pictures.enlarged_points(values)
+        write_image(files.preview, pictures.preview(guide.array, shown, result.target))
+    known = int(np.count_nonzero(weights))
+    count = known if found.is_map else len(found.points)
+    return CompletionReport(files, guide.size, count, known, result.report, written)
+
+
+def _confidence(
+    number: float | None, path: str | os.PathLike[str] | None, found: PointFile
+) -> float | NDArray[np.float32] | None:
+    if path is None:
+        return number
+    if not found.is_map:
+        raise InputError(f"{path}: a list of points has its confidences in a fourth column; --confidence is a number")
+    rows, columns = found.points.shape
+    return read_confidence(path, (rows, columns))
+
+
+def _notes(guide: Image, found: PointFile, missing: float | None) -> Iterator[str]:
+    yield from (f"{guide.path}: {sentence}" for sentence in guide.notes)
+    if isinstance(found.stored, Image):
+        yield from (f"{found.stored.path}: {sentence}" for sentence in found.stored.notes)
+        if missing is None:
+            yield f"{found.stored.path}: pixels of {found.missing:g} are those without a point; --missing changes that"
+
+
+def _size(size: tuple[int, ...]) -> str:
+    return f"{size[1]} x {size[0]}"

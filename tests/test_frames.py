@@ -1,0 +1,127 @@
+"""`graphsr.upsample_frames`: what stands still is steady, what moves is not smeared, a solve begins at the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+import graphsr
+from graphsr import InputError, Sampling
+from graphsr.measurements.stillness import still_pixels
+from graphsr.threads import on_threads
+
+SIZE, SOURCE_SIZE = (48, 64), (12, 16)
+NOISE = 0.05
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    with on_threads(1):
+        yield
+
+
+def a_film(count, speed=2.0, noise=NOISE):
+    """A box before a wall, in the upper half, that moves to the right: guides, sources (both with noise), depths."""
+    rng = np.random.default_rng(3)
+    texture = rng.integers(0, 20, (*SIZE, 3))
+    y, x = np.indices(SIZE)
+    for n in range(count):
+        box = (y >= 6) & (y < 22) & (x >= 6 + speed * n) & (x < 26 + speed * n)
+        depth = np.where(box, 1.0, 3 + 0.005 * x)
+        guide = np.where(box[..., None], 190, 60) + texture + (noise > 0) * rng.integers(-2, 3, (*SIZE, 3))
+        source = Sampling(SIZE, SOURCE_SIZE)(torch.from_numpy(depth)).numpy()
+        yield guide.astype(np.uint8), source + noise * rng.standard_normal(SOURCE_SIZE), depth
+
+
+def targets(count=8, speed=2.0, noise=NOISE, **options):
+    frames = ((guide, source) for guide, source, _ in a_film(count, speed, noise))
+    return list(graphsr.upsample_frames(frames, model="colour", **options))
+
+
+def flicker(results):
+    """The standard deviation in time of the lower half, where nothing moves."""
+    return float(np.std([result.target[28:] for result in results[3:]], axis=0).mean())
+
+
+def test_without_steady_targets_are_those_of_single_frames():
+    for result, (guide, source, depth) in zip(targets(3), a_film(3), strict=True):
+        alone = graphsr.upsample(guide, source, model="colour").target
+        # Both are solved to 1e-4 standard deviations of the source.
+        assert np.sqrt(np.mean((result.target - alone) ** 2)) < 3e-4 * depth.std()
+
+
+def test_a_still_film_without_noise_takes_fewer_iterations_from_the_second_frame_on():
+    first, *later = (result.report.iterations for result in targets(4, speed=0, noise=0))
+    assert max(later) < 0.7 * first
+
+
+def test_steady_takes_flicker_away_where_nothing_moves():
+    # Measured: 0.35.
+    assert flicker(targets(steady=True)) < 0.5 * flicker(targets())
+
+
+def test_steady_averages_over_so_many_frames():
+    two, many = flicker(targets(steady=2)), flicker(targets(steady=16))
+    assert many < two < flicker(targets())
+
+
+def test_nothing_is_smeared_where_things_move():
+    depths = [depth for _, _, depth in a_film(8)]
+
+    def error(results):
+        """RMSE over the columns of the upper half that the box is in or has left within two frames."""
+        squares = [
+            np.mean((result.target[4:24, :] - depth[4:24, :]) ** 2)
+            for result, depth in zip(results[3:], depths[3:], strict=True)
+        ]
+        return float(np.sqrt(np.mean(squares)))
+
+    assert error(targets(steady=True)) < 1.05 * error(targets())
+
+
+def test_a_source_that_changes_under_a_guide_that_does_not_is_followed():
+    guide, source, _ = next(a_film(1))
+    nearer = source.copy()
+    nearer[8:, 4:12] -= 1.0
+    frames = [(guide, source)] * 4 + [(guide, nearer)] * 2
+    last = list(graphsr.upsample_frames(frames, model="colour", steady=True))[-1]
+    back = Sampling(SIZE, SOURCE_SIZE)(torch.from_numpy(last.target)).numpy()
+    assert np.abs(back - nearer)[9:, 5:11].mean() < 0.1
+
+
+def test_stillness_is_1_for_the_same_frame_and_0_for_another():
+    rng = np.random.default_rng(0)
+    guide, other = (torch.from_numpy(rng.random((1, 3, *SIZE))) for _ in range(2))
+    target = torch.from_numpy(rng.random((1, 1, *SIZE)))
+    sampling = Sampling(SIZE, SOURCE_SIZE)
+    source = sampling(target)
+    known = torch.ones_like(source, dtype=torch.bool)
+    torch.testing.assert_close(
+        still_pixels((guide, guide), source, known, target, sampling), torch.ones(1, 1, *SIZE, dtype=torch.float64)
+    )
+    assert still_pixels((guide, other), source, known, target, sampling).max() < 1e-3
+    assert still_pixels((guide, guide), source + 1, known, target, sampling).max() < 1e-3
+
+
+def test_frames_of_another_size_begin_anew():
+    first, second = next(a_film(1)), next(a_film(1))
+    frames = [first[:2], (second[0][:40], second[1][:10])]
+    sizes = [result.target.shape for result in graphsr.upsample_frames(frames, model="colour", steady=True)]
+    assert sizes == [SIZE, (40, 64)]
+
+
+@pytest.mark.parametrize("steady", [0.5, -1, float("nan")])
+def test_a_number_of_frames_is_at_least_1(steady):
+    with pytest.raises(InputError, match="steady: must be a number of frames, at least 1"):
+        next(graphsr.upsample_frames([], model="colour", steady=steady))
+
+
+def test_a_frame_that_fails_is_named():
+    good = next(a_film(1))[:2]
+    frames = graphsr.upsample_frames([good, (good[0], np.full(SOURCE_SIZE, np.nan))], model="colour")
+    next(frames)
+    with pytest.raises(InputError, match=r"frame 1: source: every pixel is missing"):
+        next(frames)
