@@ -171,7 +171,7 @@ class TestConfidence:
     def network(self, level: float) -> GraphSR:
         """A model whose network calls every source pixel equally noisy."""
         network = model(self.HOW)
-        last: Any = network.noise_head.layers[-1]
+        last: Any = network.noise_network.last
         torch.nn.init.zeros_(last.weight)
         torch.nn.init.constant_(last.bias, level)
         return network
@@ -197,6 +197,13 @@ class TestConfidence:
             noise = self.network(0.0).run(images(2, 3, 40, 40), images(2, 2, 10, 10, seed=2)).noise
         assert noise.shape == (2, 1, 10, 10)
         torch.testing.assert_close(noise, torch.full_like(noise, 1e-2), rtol=1e-4, atol=0)
+
+    def test_noise_alone_is_that_of_the_whole_run(self):
+        network = model(self.HOW)
+        guide, source = images(2, 3, 40, 40), images(2, 2, 10, 10, seed=2)
+        source[:, :, 3, 4] = torch.nan
+        with torch.no_grad():
+            torch.testing.assert_close(network.noise(guide, source), network.run(guide, source).noise)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float64, torch.float16, torch.int16])

@@ -57,6 +57,7 @@ def test_what_is_written_is_what_is_read(tmp_path):
         ("[data]\nsets = [{kind='synthetic'}]\n[optimisation]\nsteps = 0", "steps must be positive"),
         ("[data]\nsets = [{kind='synthetic'}]\n[factors]\nleast = 0.5", "factors must be at least 1"),
         (SYNTHETIC + "[optimisation]\nrtol = 0", "rtol between 0 and 1"),
+        (SYNTHETIC + "[optimisation]\nloss = 'noise'", "loss = 'noise' is for graph models that predict it"),
         (SYNTHETIC + "[factors]\nleast = 4\nmost = 300", r"data\.size must be at least 600 at x300"),
         (SYNTHETIC + "[validation]\nfactors = [1]\nsets = [{kind='synthetic'}]", "factors above 1"),
         (SYNTHETIC + "[model]\nfirst_mu = 0", r"config\.toml: \[model\]: GraphSR: first_lambda and first_mu must"),

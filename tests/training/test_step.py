@@ -45,6 +45,13 @@ def test_predicted_noise_adds_its_loss():
     assert twice - without == pytest.approx(2 * (once - without), rel=1e-4)
 
 
+def test_the_noise_can_be_trained_alone():
+    network = GraphSR(replace(TINY, confidence=True))
+    idle = without_gradient(TrainingStep(network, Optimisation(loss="noise")), *batch())
+    assert all(not name.startswith("network.noise_network") for name in idle)
+    assert any(name.startswith("network.feature_extractor") for name in idle)
+
+
 @pytest.mark.parametrize("noise_loss", [0.0, 0.1])
 @pytest.mark.parametrize("confidence", [False, True])
 def test_every_parameter_of_the_graph_model_gets_a_gradient(noise_loss, confidence):

@@ -109,7 +109,7 @@ def _level(responses: Tensor) -> float | None:
     return float(smallest) / _OF_NORMAL
 
 
-def noise_confidence(noise: Tensor, unit: float, factor: tuple[float, float]) -> Tensor:
+def noise_confidence(noise: Tensor, unit: float | Tensor, factor: tuple[float, float]) -> Tensor:
     """Return the confidence of source pixels with this noise.
 
     Args:

@@ -14,8 +14,9 @@ from graphsr import features
 from graphsr.errors import InputError
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
 from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, squared_distance
+from graphsr.measurements.noise import noise_confidence
 from graphsr.models.base import Model, Result, finish, whole
-from graphsr.models.noise import NoiseHead, from_median
+from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.published_interpolation import interpolate_published
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling, interpolate_source
@@ -81,13 +82,13 @@ class Architecture:
         """Return the names of the network's output channels after the features."""
         offsets = ("offset_down", "offset_right") if self.offsets else ()
         share = ("colour_share",) if self.colour_mu > 0 else ()
-        return (*offsets, *share, *(("floor",) if self.floors else ()), *(("noise",) if self.confidence else ()))
+        return (*offsets, *share, *(("floor",) if self.floors else ()))
 
     def check(self) -> None:
         """Raise InputError for what does not fit together."""
         if self.extractor == "colour" and self.extra_channels:
             raise InputError(
-                "GraphSR: the extractor 'colour' predicts nothing; leave offsets, floors, confidence and colour_mu out"
+                "GraphSR: the extractor 'colour' predicts nothing; leave offsets, floors and colour_mu out"
             )
         if not (self.first_lambda > 0 and self.first_mu > 0):
             raise InputError("GraphSR: first_lambda and first_mu must be positive")
@@ -104,7 +105,6 @@ class Prediction(NamedTuple):
 
     edges: Edges
     offsets: Edges | None  # (B, 1, ...); None of several channels: they are those of the one plane that was seen
-    noise: torch.Tensor | None  # (B, 1, h, w) standard deviation of each source pixel's error
 
 
 class GraphSR(Model):
@@ -129,7 +129,7 @@ class GraphSR(Model):
         self.log_mu = nn.Parameter(torch.tensor([math.log(architecture.first_mu)]))
         if architecture.confidence:
             self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_UNIT)]))
-            self.noise_head = NoiseHead()
+            self.noise_network = NoiseNetwork()
         self.feature_extractor = features.build(
             architecture.extractor,
             guide_channels=3 + 2 * architecture.hints + architecture.detail,
@@ -201,8 +201,10 @@ class GraphSR(Model):
             interpolated = interpolate_source(source, sampling, known)
             colours = scale.standardise_guide(guide)
         predicted = self.predict(colours, interpolated, torch.where(known, source, torch.nan), window)
-        if predicted.noise is not None:
-            found = self._confidence(predicted.noise)
+        noise = None
+        if self.architecture.confidence:
+            noise = self._noise(colours, source, window)
+            found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
         problem = Problem(
             predicted.edges,
@@ -215,11 +217,26 @@ class GraphSR(Model):
             exact=exact,
             start=interpolated,
         )
-        return problem, predicted.noise
+        return problem, noise
 
-    def _confidence(self, noise: torch.Tensor) -> torch.Tensor:
-        """Return the confidence (B, 1, h, w) of source pixels whose error has this standard deviation."""
-        return 1 / (1 + (noise / self.log_noise_unit.exp()).square())
+    def noise(self, guide: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        """Predict the noise of a source alone, without its target.
+
+        Args:
+            guide: (B, C, H, W).
+            source: (B, K, h, w), NaN is missing.
+
+        Returns:
+            Standard deviation of each source pixel's error (B, 1, h, w), in those of the source.
+        """
+        guide, source = self.select_channels(self._converted("guide", guide)), self._converted("source", source)
+        window = whole(guide, source, None)
+        return self._noise(window.scale.standardise_guide(guide), source, window)
+
+    def _noise(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> torch.Tensor:
+        measured = window.scale.standardise_source(torch.where(window.known, source, torch.nan))
+        found: torch.Tensor = self.noise_network(colours, measured, window, _log_factor(window.sampling))
+        return found
 
     def predict(
         self, colours: torch.Tensor, interpolated: torch.Tensor, source: torch.Tensor, window: Window
@@ -257,14 +274,11 @@ class GraphSR(Model):
             change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
             floor = _between(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
-        offsets = noise = None
+        offsets = None
         if how.offsets and interpolated.shape[1] == 1:
             down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
             offsets = Edges(down[..., :-1, :], right[..., :-1])
-        if how.confidence:
-            evidence = sampling(extra["noise"].unsqueeze(1))
-            noise = self.noise_head(evidence, measured, known, _log_factor(sampling))
-        return Prediction(edges, offsets, noise)
+        return Prediction(edges, offsets)
 
     def _extract(self, seen: torch.Tensor) -> tuple[Edges, torch.Tensor]:
         """Return the squared distances of neighbours' features, and the other output channels (N, E, H, W)."""

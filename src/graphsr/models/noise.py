@@ -8,55 +8,92 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, pad
 
+from graphsr.models.window import Window
+from graphsr.sampling import Sampling
+
 # The standard deviations of a source pixel's error that can be predicted, in those of the source.
 _LEAST, _MOST = 1e-5, 10.0
 # Where the noise of a network that was not trained begins: at 1e-4, as a clean source.
 _FIRST_LEVEL = -1.6
 _CHANNELS = 24
+# Between neighbours: an outlier shows among the pixels around it; an edge goes on further.
+_DILATIONS = 1, 2, 4
+# Of the differences from the median over the whole source: noise raises all of them, outliers the last.
+_QUANTILES = 0.5, 0.8, 0.95
+_INPUTS = 10 + len(_QUANTILES)
+# Quantiles are taken of about so many source pixels.
+_SAMPLED = 2**16
 
 
-class NoiseHead(nn.Module):
+class NoiseNetwork(nn.Module):
     """Predicts the standard deviation of each source pixel's error.
 
-    Outliers and noise show in how a source pixel differs from those around it, so it works at the source's resolution:
-    two layers of 3 x 3 convolutions. What the network sees in the guide reaches it as one channel of evidence.
+    Outliers and noise show in how a source pixel differs from those around it, and real edges show in the guide too,
+    so it reads source and guide at the source's resolution. Whether a source is clean as a whole shows in the mean over
+    all its pixels, which the last layers see.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        last = nn.Conv2d(_CHANNELS, 1, 1)
-        nn.init.constant_(last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
-        self.layers = nn.Sequential(
-            nn.Conv2d(7, _CHANNELS, 3, padding=1, padding_mode="replicate"),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(_CHANNELS, _CHANNELS, 3, padding=1, padding_mode="replicate"),
-            nn.ReLU(inplace=True),
-            last,
-        )
+        self.first = _convolution(_INPUTS, 1)
+        self.blocks = nn.ModuleList(_convolution(_CHANNELS, dilation) for dilation in _DILATIONS)
+        self.overall = nn.Conv2d(_CHANNELS, _CHANNELS, 1)
+        self.after = nn.ModuleList(_convolution(_CHANNELS, 1) for _ in range(2))
+        self.last = nn.Conv2d(_CHANNELS, 1, 1)
+        nn.init.constant_(self.last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
 
-    def forward(self, evidence: Tensor, source: Tensor, known: Tensor, factor: float) -> Tensor:
+    def forward(self, colours: Tensor, source: Tensor, window: Window, factor: float) -> Tensor:
         """Return the standard deviations (B, 1, h, w), in those of the source; channels share them.
 
         Args:
-            evidence: (B, K, h, w), an output of the network averaged over each source pixel.
+            colours: (B, 3, H, W), the standardised guide.
             source: (B, K, h, w), standardised; NaN is missing.
-            known: (B, K, h, w), which source pixels were measured.
+            window: Where the source pixels lie, and which were measured.
             factor: 0 at x8, 1 at x32.
         """
+        known = window.known.expand_as(source)
+        mean, variation = _guide_in_source_pixels(colours, window.sampling)
         difference = from_median(source)
         size = difference.abs()
         around = avg_pool2d(pad(size, (1, 1, 1, 1), mode="replicate"), 3, 1)
-        overall = size.mean((-2, -1), keepdim=True).expand_as(size)
-        planes = (
-            evidence,
-            torch.nan_to_num(source),
-            difference,
-            *(0.2 * torch.log10(each + _LEAST) + 0.5 for each in (size, around, overall)),
-            known.to(source.dtype) + (factor - 1),
-        )
-        level = torch.sigmoid(self.layers(torch.stack(planes, 2).flatten(0, 1)))
-        level = level.reshape(source.shape).mean(1, keepdim=True)
+        planes = torch.stack(
+            (
+                torch.nan_to_num(source),
+                difference,
+                *(0.2 * torch.log10(each + _LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
+                known.to(source.dtype) - 1,
+                torch.full_like(size, factor),
+            ),
+            2,
+        ).flatten(0, 1)
+        guide = torch.cat([mean, variation], 1).repeat_interleave(source.shape[1], 0)
+        x = torch.relu(self.first(torch.cat([planes, guide], 1)))
+        for block in self.blocks:
+            x = x + torch.relu(block(x))
+        x = torch.relu(x + self.overall(x.mean((-2, -1), keepdim=True)))
+        for block in self.after:
+            x = x + torch.relu(block(x))
+        level = torch.sigmoid(self.last(x)).reshape(source.shape).mean(1, keepdim=True)
         return torch.exp(math.log(_LEAST) + math.log(_MOST / _LEAST) * level)
+
+
+def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
+    return nn.Conv2d(inputs, _CHANNELS, 3, padding=dilation, dilation=dilation, padding_mode="replicate")
+
+
+def _guide_in_source_pixels(colours: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
+    """Return the mean (B, 3, h, w) and the standard deviation (B, 1, h, w) of a guide's colours in each source pixel."""
+    mean = sampling(colours)
+    variance = (sampling(colours.square()) - mean.square()).mean(1, keepdim=True)
+    return mean, variance.clamp_min(1e-6).sqrt()
+
+
+def _quantiles(size: Tensor) -> list[Tensor]:
+    """Return quantiles over each channel of (B, K, h, w), as planes (B, K, h, w)."""
+    stride = math.ceil(math.sqrt(size.shape[-2] * size.shape[-1] / _SAMPLED))
+    ordered = size[..., ::stride, ::stride].flatten(2).sort(2).values
+    places = (round(quantile * (ordered.shape[2] - 1)) for quantile in _QUANTILES)
+    return [ordered[..., place, None, None].expand_as(size) for place in places]
 
 
 def from_median(source: Tensor) -> Tensor:

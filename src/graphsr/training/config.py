@@ -106,11 +106,12 @@ def read_config(path: str) -> Config:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}") from error
     config = build(Config, content, path)
-    if config.method:
-        return config
-    if config.start and "model" not in content:
-        return replace(config, model=_architecture_of(config.start, path))
-    _check_architecture(config.model, path)
+    if config.start and not config.method and "model" not in content:
+        config = replace(config, model=_architecture_of(config.start, path))
+    elif not config.method:
+        _check_architecture(config.model, path)
+    if config.optimisation.loss == "noise" and (config.method or not config.model.confidence):
+        raise InputError(f"{path}: loss = 'noise' is for graph models that predict it: [model] confidence = true")
     return config
 
 

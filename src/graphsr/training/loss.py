@@ -8,7 +8,7 @@ from torch import Tensor
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import mean_and_std, smallest_std
 
-LOSSES = ("l1", "mse", "both", "relative")
+LOSSES = ("l1", "mse", "both", "relative", "noise")
 # A source pixel of which less is known has no error to learn from.
 _LEAST_KNOWN = 0.5
 # Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.

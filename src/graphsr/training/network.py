@@ -87,7 +87,7 @@ def _shape(state: dict[str, torch.Tensor], key: str) -> tuple[int, ...] | None:
 
 def has_unused_parameters(config: Config) -> bool:
     """Say whether some parameters of the network get no gradient, which a distributed training has to be told."""
-    return (config.method or config.model.extractor) in _WITH_UNUSED_PARAMETERS
+    return (config.method or config.model.extractor) in _WITH_UNUSED_PARAMETERS or config.optimisation.loss == "noise"
 
 
 def parameter_groups(network: Trainable) -> list[tuple[float, list[nn.Parameter]]]:

@@ -92,7 +92,8 @@ class Optimisation:
         encoder_learning_rate: that of the encoder; by default the same.
         weight_decay: as L2 inside Adam.
         clip: largest norm of a gradient; 0: any.
-        loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's.
+        loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "noise": only the
+            network that predicts the source's noise is trained, which needs no solve.
         loss_times: what the loss is multiplied by; with `clip`, that matters.
         noise_loss: weight of the negative log-likelihood of the source's errors under the noise that the network
             predicts, where it predicts noise.

@@ -21,6 +21,8 @@ class TrainingStep(nn.Module):
         """Return the loss () of guide (B, 3, H, W), source (B, 1, h, w) and target (B, 1, H, W)."""
         if not isinstance(self.network, GraphSR):
             return target_loss(self.network(guide, source), target, source, self.how.loss)
+        if self.how.loss == "noise":
+            return noise_loss(self.network.noise(guide, source), target, source)
         result = self.network.run(guide, source)
         loss = target_loss(result.target, target, source, self.how.loss)
         if self.how.noise_loss and result.noise is not None:
