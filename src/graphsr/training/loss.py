@@ -13,6 +13,8 @@ LOSSES = ("l1", "mse", "both", "relative", "noise")
 _LEAST_KNOWN = 0.5
 # Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.
 _LEAST_ERROR = 1e-4
+# A clean source that is called noisy loses what it says, so sources without a larger error than this count so much more.
+_CLEAN, _CLEAN_TIMES = 1e-3, 4.0
 
 
 def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Tensor:
@@ -41,7 +43,7 @@ def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Ten
 def noise_loss(noise: Tensor, target: Tensor, source: Tensor) -> Tensor:
     """Return the negative log-likelihood of the source's errors under the noise that a network predicts.
 
-    The distribution is Cauchy's: real errors have long tails, and its gradient is bounded.
+    The distribution is Cauchy's: real errors have long tails, and its gradient is bounded. Clean sources count more.
 
     Args:
         noise: (B, 1, h, w), predicted standard deviation of each source pixel, in standard deviations of the source.
@@ -58,6 +60,8 @@ def noise_loss(noise: Tensor, target: Tensor, source: Tensor) -> Tensor:
     error = torch.nan_to_num(source - true_source) / torch.maximum(std, smallest_std(mean))
     likelihood = noise.log() + torch.log1p((error.square() + _LEAST_ERROR**2) / noise.square())
     counted = (known & (share > _LEAST_KNOWN)).to(likelihood.dtype)
+    clean = (error.abs() * counted).amax((1, 2, 3), keepdim=True) < _CLEAN
+    counted = counted * torch.where(clean, _CLEAN_TIMES, 1.0)
     return (likelihood * counted).sum() / counted.sum().clamp_min(1)
 
 
