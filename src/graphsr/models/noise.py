@@ -82,7 +82,7 @@ def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
 
 
 def _guide_in_source_pixels(colours: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
-    """Return the mean (B, 3, h, w) and the standard deviation (B, 1, h, w) of a guide's colours in each source pixel."""
+    """Return mean (B, 3, h, w) and standard deviation (B, 1, h, w) of a guide's colours in each source pixel."""
     mean = sampling(colours)
     variance = (sampling(colours.square()) - mean.square()).mean(1, keepdim=True)
     return mean, variance.clamp_min(1e-6).sqrt()

@@ -13,7 +13,7 @@ LOSSES = ("l1", "mse", "both", "relative", "noise")
 _LEAST_KNOWN = 0.5
 # Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.
 _LEAST_ERROR = 1e-4
-# A clean source that is called noisy loses what it says, so sources without a larger error than this count so much more.
+# A clean source must not be called noisy: sources without a larger error than this count so many times.
 _CLEAN, _CLEAN_TIMES = 1e-3, 4.0
 
 
