@@ -29,8 +29,8 @@ _OFFSET_SCALE = 0.01
 _MOST_FLOOR_CHANGE = 2.5
 # Colours further apart than this (in the exponent) count as so far: the network can then still connect them.
 _FARTHEST = 10.0
-# Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence is a
-# half at x8.
+# Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
+# is a half at x8.
 _FIRST_NOISE_UNIT = 3e-3
 # The same for a stated noise at x8, where the model does not predict it: fitted for the bundled model (docs/design.md,
 # "Noise of the source").
