@@ -44,5 +44,7 @@ def compile_kernels(model: str | Model, *, exact: bool) -> None:
     from graphsr import upsample
 
     random = np.random.default_rng(0)
-    # A factor that is not whole, as kernels know no other kind.
-    upsample(random.random((32, 32, 3)), random.random((7, 7)), model=model, exact=exact)
+    # A factor that is not whole, as kernels know no other kind, and a hole wide enough for levels.
+    source = random.random((14, 14))
+    source[2:, 2:] = np.nan
+    upsample(random.random((64, 64, 3)), source, model=model, exact=exact)

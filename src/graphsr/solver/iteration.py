@@ -28,8 +28,16 @@ class System(Protocol):
     pixels: int  # of x
     exact: bool  # the data is a constraint
     delicate: bool  # the residual that the iteration carries along would drift from the true one
-    slowest: float  # smallest eigenvalue of the preconditioned matrix seen in solves with it, 1 before the first
+    slowest: float  # smallest eigenvalue of the preconditioned matrix seen in solves with it, in parts of the largest
     precision: np.finfo[np.floating[Any]]
+    largest: float  # eigenvalue of the preconditioned matrix, at most
+
+    @property
+    def patience(self) -> int | None:
+        """Iterations after which levels are worth their set-up; None if they help no further."""
+
+    def add_levels(self) -> None:
+        """Precondition with levels too, from the next restart on."""
 
     def fit(self) -> None:
         """Move x so that it averages to the source (exactly), or as far as the confidence says."""
@@ -60,6 +68,8 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
     delicate = system.delicate or tolerance < _NEAR_ROUNDING * precision.eps
     total, error, drift = np.zeros(count, np.int64), np.full(count, np.inf), np.zeros(count)
     bound, travelled_before = np.full(count, tolerance), np.ones(count)
+    if system.patience == 0:
+        system.add_levels()
     slowest = np.full(count, system.slowest)
     for turn in range(_MOST_RESTARTS):
         if system.exact or turn == 0:
@@ -68,11 +78,16 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
             system.fit()
         # The change is sought from zero, so that small steps are not lost in the rounding of x.
         system.restart()
-        most = _MOST_ITERATIONS - int(total.max())
+        most, patience = _MOST_ITERATIONS - int(total.max()), system.patience
+        if patience is not None:
+            most = min(most, patience)
         progress = _conjugate_gradients(system, bound, relative and turn == 0, most, slowest)
         system.accept()
         total += progress.iterations
         slowest = progress.slowest
+        if patience is not None and not bool((progress.error <= bound).all()):
+            system.add_levels()
+            slowest = np.full(count, system.slowest)
         if relative and turn == 0:
             bound = tolerance * system.rms()
         estimate, travelled = progress.error, progress.travelled
@@ -105,7 +120,7 @@ def _conjugate_gradients(
         if not stopping.set_coefficients(progress, n, gammas, deltas):
             break
         squares = system.advance(progress.alpha, progress.beta, progress.active)
-        stopping.update_errors(progress, n, squares, system.pixels, tolerance, relative, rounding)
+        stopping.update_errors(progress, n, squares, system.pixels, system.largest, tolerance, relative, rounding)
         if not progress.active.any():
             break
     return progress

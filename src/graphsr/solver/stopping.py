@@ -1,8 +1,8 @@
 """When to stop: the coefficients of conjugate gradients, and the error of the answer estimated from them.
 
 The step of iteration k has length s_k = alpha_k |p_k|, and the error before it is the sum of it and all steps to come.
-Steps shrink like ((1 - t) / (1 + t))^k with t the root of the smallest eigenvalue of the preconditioned matrix (its
-largest being at most 1), so the sum is about s_k (1 + t) / (2 t). That eigenvalue is read off the Lanczos matrix of the
+Steps shrink like ((1 - t) / (1 + t))^k with t the root of the smallest eigenvalue of the preconditioned matrix (in
+parts of the largest), so the sum is about s_k (1 + t) / (2 t). That eigenvalue is read off the Lanczos matrix of the
 coefficients. Measured against direct solves the truth is at most twice the estimate, hence the safety factor. (The
 error *after* the step would be smaller by (1 - t) / (1 + t); tried, and too bold where a slow mode shows itself late.)
 A residual would not do: at small lambda the data term hides what the Laplacian has not done yet.
@@ -34,7 +34,7 @@ class Progress(NamedTuple):
     iterations: np.ndarray
     error: np.ndarray  # RMS, estimated
     travelled: np.ndarray  # RMS of all steps together
-    slowest: np.ndarray  # smallest eigenvalue of the preconditioned matrix seen so far
+    slowest: np.ndarray  # smallest eigenvalue of the preconditioned matrix seen so far, in parts of the largest
     alphas: np.ndarray  # (N, most) all coefficients, the entries of the Lanczos matrix
     betas: np.ndarray  # (N, most)
 
@@ -82,11 +82,11 @@ def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def update_errors(progress, n, squares, pixels, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
+def update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
     """Estimate the errors after iteration n from the parts (N, S) of p . p, and end what is good enough.
 
-    tolerance (N,) is an RMS error, or with `relative` a part of the distance travelled; below `rounding` of that
-    distance a step does nothing any more.
+    largest bounds the eigenvalues of the preconditioned matrix; tolerance (N,) is an RMS error, or with `relative` a
+    part of the distance travelled; below `rounding` of that distance a step does nothing any more.
     """
     for k in range(squares.shape[0]):
         if not progress.active[k]:
@@ -101,7 +101,7 @@ def update_errors(progress, n, squares, pixels, tolerance, relative, rounding): 
         early = n + 1 < _FIRST_ESTIMATE
         if not early and error <= bound:
             # The eigenvalue known is at least the true one, and the estimate at most: worth a closer look.
-            seen = smallest_ritz_value(progress.alphas[k], progress.betas[k], n + 1)
+            seen = smallest_ritz_value(progress.alphas[k], progress.betas[k], n + 1) / largest
             progress.slowest[k] = min(progress.slowest[k], seen)
             error = estimate(length, previous, progress.slowest[k])
         progress.error[k] = error

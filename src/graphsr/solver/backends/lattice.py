@@ -51,6 +51,7 @@ class Lattice(NamedTuple):
     inverse: np.ndarray  # (H, W), see above
     gain: np.ndarray  # (h, w) (C^-1 + D E^-1 D^T)^-1, 0 where there is no data
     compliance: np.ndarray  # (h, w) C^-1, 0 for exact fidelity
+    aggregate: np.ndarray  # (H, W) the group of each pixel under levels, 0 for none; (0, 0) without levels
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -72,6 +73,13 @@ def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
     if cells.straddling:
         for x in range(out.shape[1]):
             out[c, x] += cells.column_shares[x, 1] * m[c, cells.column_owners[x, 1]]
+
+
+@njit(cache=True, nogil=True)
+def widen(cells, m, out):  # type: ignore[no-untyped-def]
+    """Begin D^T: cells (h, w) widened over the columns (h, W)."""
+    for c in range(m.shape[0]):
+        widen_row(cells, m, c, out)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -255,7 +263,6 @@ def fit(lattice, cells, lift, x):  # type: ignore[no-untyped-def]
 def residual(lattice, cells, pull, rhs, x, r):  # type: ignore[no-untyped-def]
     """r = rhs + D^T pull - (L + prior_weight) x, in double precision; rhs may be empty."""
     wide = np.empty((pull.shape[0], x.shape[1]), np.float64)
-    for c in range(pull.shape[0]):
-        widen_row(cells, pull, c, wide)
+    widen(cells, pull, wide)
     for strip in prange(cells.strips.size - 1):
         _residual_strip(np.int64(strip), lattice, cells, wide, rhs, x, r)

@@ -12,13 +12,15 @@ import torch
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Axis, Sampling
 from graphsr.solver import stopping
+from graphsr.solver.backends import aggregation, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
-from graphsr.solver.backends import sweeps
+from graphsr.solver.backends.free_pixels import FreePixels, is_identity
+from graphsr.solver.backends.levels import Levels
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
 from graphsr.threads import running_kernels
 
-check_caches(kernels, sweeps, stopping)
+check_caches(kernels, sweeps, stopping, aggregation, smoothing)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
 # Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
@@ -26,6 +28,8 @@ _PIXELS_AT_ONCE = 3 * 2**18
 # Where the diagonals of two pixels differ by more than this, the residual that conjugate gradients carry along drifts
 # from the true one by more than a tolerance may allow.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
+# A square without data of so many target pixels needs more iterations than the set-up of levels is worth.
+_WIDE = 48
 
 
 class NumbaMatrix:
@@ -41,12 +45,9 @@ class NumbaMatrix:
         self._slowest: dict[int, float] = {}  # of each image, see `graphsr.solver.iteration.System`
         for image in range(down.shape[0]):
             for k in range(1 if shared else confidence.shape[1]):
-                known = confidence[image, k] > 0
-                compliance = np.zeros(known.shape, right.dtype)
-                if not problem.exact:
-                    np.divide(1.0, confidence[image, k], out=compliance, where=known)
                 chosen = slice(None) if shared else slice(k, k + 1)
-                one = _prepare(down[image], right[image], prior_weight[image], compliance, known, problem.sampling)
+                weights = down[image], right[image], prior_weight[image], confidence[image, k]
+                one = _prepare(*weights, exact=problem.exact, sampling=problem.sampling)
                 self._images.append((image, chosen, one))
 
     @running_kernels()
@@ -64,6 +65,8 @@ class NumbaMatrix:
             if one.is_given:
                 x[:] = sources[image, channels]
                 continue
+            if one.source_weight.size:
+                side = (one.source_weight * sources[image, channels] + (side if side.size else 0)).astype(x.dtype)
             done, estimate = iterations[image, channels].numpy(), error[image, channels].numpy()
             at_once = max(1, _PIXELS_AT_ONCE // (x.shape[1] * x.shape[2]))
             for first in range(0, x.shape[0], at_once):
@@ -81,26 +84,24 @@ class _Image:
 
     lattice: kernels.Lattice
     cells: kernels.Cells
-
-    @property
-    def exact(self) -> bool:
-        return not self.lattice.compliance.any()
+    free: FreePixels
+    source_weight: np.ndarray  # (H, W) C if it is part of the prior weight, else empty
 
     @property
     def is_given(self) -> bool:
         """Whether the source is the target: factor 1 and exact, so that nothing is free."""
-        known = self.lattice.gain > 0
-        return self.exact and known.shape == self.lattice.inverse.shape and bool(known.all())
+        known = self.free.known
+        return self.free.exact and known.shape == self.lattice.inverse.shape and bool(known.all())
 
 
 class _NumbaSystem:
     """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W), which is improved in place."""
 
     def __init__(self, image: _Image, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
-        self.lattice, self.cells = image.lattice, image.cells
+        self.image, self.lattice, self.cells = image, image.lattice, image.cells
         self.source, self.rhs, self.x = source, rhs, x
         self.count, self.pixels = x.shape[0], x.shape[1] * x.shape[2]
-        self.exact, self.precision, self.slowest = image.exact, np.finfo(x.dtype), 1.0
+        self.exact, self.precision, self.slowest = image.free.exact, np.finfo(x.dtype), 1.0
         diagonal = np.abs(self.lattice.inverse)
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         known, compliance = self.lattice.gain > 0, self.lattice.compliance
@@ -119,6 +120,38 @@ class _NumbaSystem:
         ]
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
         self.data_residual = np.zeros(known.shape)
+        self.levels: Levels | None = None
+        self.lift, self.push = np.zeros((self.count, 0), x.dtype), np.zeros((self.count, 0, 0), x.dtype)
+        self.largest = 1.0
+
+    @property
+    def patience(self) -> int | None:
+        return self.image.free.patience if self.levels is None else None
+
+    def add_levels(self) -> None:
+        self.levels = self.image.free.levels
+        self.lattice = self.image.lattice._replace(aggregate=self.levels.aggregate)
+        self.lift = np.zeros((self.count, self.levels.count + 1), self.x.dtype)
+        if self.image.free.is_weak.any() and not self.image.source_weight.size:
+            self.push = np.zeros_like(self.multipliers[0][0])
+        self.largest, self.slowest = self.levels.largest, self.levels.smallest
+
+    def _correct(self, k: int) -> None:
+        """Set the correction of channel k by levels, and what the data term says to it."""
+        assert self.levels is not None
+        correction = self.levels.correction(self.r[k])
+        self.lift[k, 1:] = correction
+        if self.push.size:
+            change = self.lift[k][self.levels.aggregate]
+            # C D P e; nothing where a source pixel is firmly known, since its pixels are in no group.
+            kernels.data_residual(self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
+            more = -self.confidence * self.data_residual
+            wide = np.empty_like(self.push[k], np.float64)
+            kernels.widen(self.cells, more, wide)
+            self.push[k] = wide
+            total = self.m[k] + more
+            self.compliances[k] = 0
+            self.compliances[k, 0] = np.sum(self.lattice.compliance * total * total)
 
     def fit(self) -> None:
         for k in range(self.count):
@@ -134,13 +167,18 @@ class _NumbaSystem:
             kernels.residual(self.lattice, self.cells, pull, side, self.x[k], self.r[k])
         for vector in (self.change, self.w, self.p, self.q):
             vector[:] = 0
+        self.lift[:], self.push[:] = 0, 0
         everything, nothing = np.ones(self.count, np.bool_), np.zeros(self.count)
         self.advance(nothing, nothing, everything)
 
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         widened, early = self.multipliers[0]
+        if self.levels is not None:
+            for k in np.flatnonzero(active):
+                self._correct(int(k))
+        now = (widened, early, self.lift, self.push)
         sweeps.product_all(
-            self.lattice, self.cells, widened, early, self.r, self.w, self.compliances, active, self.gammas, self.deltas
+            self.lattice, self.cells, now, self.r, self.w, self.compliances, active, self.gammas, self.deltas
         )
         return self.gammas, self.deltas
 
@@ -148,8 +186,9 @@ class _NumbaSystem:
         now, after = self.multipliers
         vectors = (self.w, self.p, self.q, self.change, self.r)
         sweeps.advance_all(
-            self.lattice, self.cells, alpha, beta, active, now, vectors, self.m, after, self.squares, self.compliances
-        )
+            self.lattice, self.cells, alpha, beta, active, (*now, self.lift, self.push), vectors, self.m, after,
+            self.squares, self.compliances,
+        )  # fmt: skip
         self.multipliers = [after, now]
         return self.squares
 
@@ -164,21 +203,31 @@ def _prepare(
     down: np.ndarray,
     right: np.ndarray,
     prior_weight: np.ndarray,
-    compliance: np.ndarray,
-    known: np.ndarray,
+    confidence: np.ndarray,
+    *,
+    exact: bool,
     sampling: Sampling,
 ) -> _Image:
     """Set up the preconditioner of one image.
 
-    down (H-1, W), right (H, W-1) edge weights; prior_weight (H, W) or (1, 1); compliance (h, w) C^-1 (0: exact);
-    known (h, w) which source pixels have data.
+    down (H-1, W), right (H, W-1) edge weights; prior_weight (H, W) or (1, 1); confidence (h, w).
     """
     dtype = right.dtype
+    free = FreePixels(sampling, down, right, prior_weight, confidence, exact=exact)
+    known = free.known
+    compliance, source_weight = np.zeros(known.shape, dtype), np.empty((0, 0), dtype)
+    if is_identity(sampling) and not exact:
+        # The data term is diagonal: part of the prior weight.
+        source_weight, prior_weight, known = confidence, prior_weight + confidence, np.zeros_like(known)
+    elif not exact:
+        np.divide(1.0, confidence, out=compliance, where=known)
     cells = _cells(sampling.rows, sampling.columns, dtype, numba.get_num_threads())
     inverse = np.empty(sampling.size, dtype)
     gain = np.empty(compliance.shape, dtype)
     kernels.prepare(down, right, prior_weight, compliance, known, cells, inverse, gain)
-    return _Image(kernels.Lattice(down, right, prior_weight, inverse, gain, compliance), cells)
+    no_levels = np.empty((0, 0), np.uint32)
+    lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance, no_levels)
+    return _Image(lattice, cells, free, source_weight)
 
 
 @lru_cache(maxsize=64)

@@ -14,8 +14,12 @@ from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _push_row(i, lattice, cells, widened, early, pushed, felt, slot):  # type: ignore[no-untyped-def]
-    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels."""
+def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot):  # type: ignore[no-untyped-def]
+    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels.
+
+    With levels felt is less by E lift, so that z = E^-1 (r - felt) is the relaxation and the correction by levels, and
+    pushed is more by D^T push, what the data term says to the correction.
+    """
     width = pushed.shape[1]
     c, a = cells.row_owners[i, 0], cells.row_shares[i, 0]
     for x in range(width):
@@ -23,17 +27,24 @@ def _push_row(i, lattice, cells, widened, early, pushed, felt, slot):  # type: i
     if not cells.straddling:
         for x in range(width):
             felt[slot, x] = pushed[slot, x]
-        return
-    d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
-    for x in range(width):
-        pushed[slot, x] += b * widened[d, x]
-    for x in range(width):
-        ahead = a * early[c, x] + b * early[d, x]
-        felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
+    else:
+        d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
+        for x in range(width):
+            pushed[slot, x] += b * widened[d, x]
+        for x in range(width):
+            ahead = a * early[c, x] + b * early[d, x]
+            felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
+    if lift.size > 0:
+        for x in range(width):
+            felt[slot, x] -= lift[lattice.aggregate[i, x]] / abs(lattice.inverse[i, x])
+    if push.size > 0:
+        d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
+        for x in range(width):
+            pushed[slot, x] += a * push[c, x] + b * push[d, x]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def advance(s, lattice, cells, alpha, beta, widened, early, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
+def advance(s, lattice, cells, alpha, beta, widened, early, lift, push, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
     """p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q; then the multipliers of the new residual.
 
     With straddling pixels these are the early ones. Returns p . p and m . C^-1 m.
@@ -41,13 +52,13 @@ def advance(s, lattice, cells, alpha, beta, widened, early, w, p, q, x, r, m, ne
     width = x.shape[1]
     kind = x.dtype.type
     pushed, felt, sums = np.empty((1, width), x.dtype), np.empty((1, width), x.dtype), np.zeros(width, x.dtype)
-    held = -1
+    held, every_row = -1, cells.straddling or lift.size > 0
     norm, compliance = 0.0, 0.0
     inverse = lattice.inverse
     for i in range(cells.strips[s], cells.strips[s + 1]):
         c = cells.row_owners[i, 0]
-        if cells.straddling or c != held:
-            _push_row(i, lattice, cells, widened, early, pushed, felt, 0)
+        if every_row or c != held:
+            _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, 0)
             held = c
         part = kind(0)
         for j in range(width):
@@ -100,7 +111,7 @@ def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untype
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped-def]
+def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignore[no-untyped-def]
     """w = A z = (L + prior_weight) z + D^T m. Returns (r - D^T m) . z and z . (L + prior_weight) z.
 
     Both lack m . C^-1 m, since D z = C^-1 m: added up from pixels that part would be lost in rounding.
@@ -115,16 +126,16 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
     whole, level = prior_weight.size > 1, prior_weight[0, 0]
     down, right = lattice.down, lattice.right
     gamma, delta = 0.0, 0.0
-    held, slot, last_slot = -1, 0, 0
+    held, every_row, slot, last_slot = -1, cells.straddling or lift.size > 0, 0, 0
     for ahead in range(max(low - 1, 0), high + 1):
         one, two = (ahead + 1) & 1, ahead & 1  # the places of row i = ahead - 1 and of row ahead
         i = ahead - 1
         last_slot = slot
         if ahead < height:
             c = cells.row_owners[ahead, 0]
-            if cells.straddling or c != held:
+            if every_row or c != held:
                 slot = 1 - slot
-                _push_row(ahead, lattice, cells, widened, early, pushed, felt, slot)
+                _push_row(ahead, lattice, cells, widened, early, lift, push, pushed, felt, slot)
                 held = c
             for x in range(width):
                 z[two, x] = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
@@ -162,13 +173,17 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def product_all(lattice, cells, widened, early, r, w, compliances, active, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Run `product` on every strip of the active channels; gammas = r . z and deltas = z . A z (K, S) are filled in."""
+def product_all(lattice, cells, now, r, w, compliances, active, gammas, deltas):  # type: ignore[no-untyped-def]
+    """Run `product` on every strip of the active channels; gammas = r . z and deltas = z . A z (K, S) are filled in.
+
+    now: see `advance_all`.
+    """
+    widened, early, lift, push = now
     for strip in prange(cells.strips.size - 1):
         s = np.int64(strip)
         for k in range(r.shape[0]):
             if active[k]:
-                gamma, delta = product(s, lattice, cells, widened[k], early[k], r[k], w[k])
+                gamma, delta = product(s, lattice, cells, widened[k], early[k], lift[k], push[k], r[k], w[k])
                 gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
 
 
@@ -176,11 +191,12 @@ def product_all(lattice, cells, widened, early, r, w, compliances, active, gamma
 def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squares, compliances):  # type: ignore[no-untyped-def]
     """Run `advance`, and `straddle` where needed, on every strip of the active channels.
 
-    now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones;
+    now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones; with
+    them, now, the correction by levels (K, groups + 1) and what the data term says to it (K, h, W), or nothing;
     vectors: w, p, q, x and r (K, H, W); squares (p . p) and compliances (m . C^-1 m), both (K, S), are filled in.
     """
     kind = m.dtype.type
-    widened, early = now
+    widened, early, lift, push = now
     next_widened, next_early = after
     w, p, q, x, r = vectors
     for strip in prange(cells.strips.size - 1):
@@ -188,7 +204,7 @@ def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squ
         for k in range(r.shape[0]):
             if active[k]:
                 squares[k, s], compliances[k, s] = advance(
-                    s, lattice, cells, kind(alpha[k]), kind(beta[k]), widened[k], early[k],
+                    s, lattice, cells, kind(alpha[k]), kind(beta[k]), widened[k], early[k], lift[k], push[k],
                     w[k], p[k], q[k], x[k], r[k], m[k], next_early[k] if cells.straddling else next_widened[k],
                 )  # fmt: skip
     if cells.straddling:

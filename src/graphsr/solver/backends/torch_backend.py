@@ -57,8 +57,13 @@ class _TorchSystem:
         self.exact, self.precision, self.slowest = problem.exact, _PRECISION[x.dtype], 1.0
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
+        self.largest = 1.0
+        self.patience: int | None = None
         self.known = (problem.confidence > 0).to(x.dtype)
         self.confidence = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
+
+    def add_levels(self) -> None:
+        """Do nothing: levels run in CPU kernels only."""
 
     def fit(self) -> None:
         shortfall = self.known * (self.source - self.problem.sampling(self.x.double()))
