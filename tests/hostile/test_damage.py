@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +161,31 @@ def test_no_cut_gives_other_pixels(tmp_path, name, cut):
     except InputError:
         return
     np.testing.assert_array_equal(found, whole)
+
+
+def test_threads_do_not_hear_of_each_others_damage(tmp_path):
+    """Half of the files are damaged; each is judged by itself, and nothing is printed by libraries."""
+    for number in range(8):
+        path = tmp_path / f"{number}.tif"
+        PillowImage.fromarray((IMAGE >> 8).astype(np.uint8)).save(path, compression="tiff_adobe_deflate")
+        if number % 2:
+            path.write_bytes(path.read_bytes()[:-40])
+
+    def whole(number: int) -> bool:
+        try:
+            read_image(tmp_path / f"{number % 8}.tif")
+        except InputError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(whole, range(40))) == [number % 2 == 0 for number in range(40)]
+
+
+def test_threads_give_the_standard_output_back(tmp_path, capfd):
+    pytest.importorskip("OpenEXR")
+    write_image(tmp_path / "a.exr", IMAGE.astype(np.float32))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: read_image(tmp_path / "a.exr"), range(20)))
+    os.write(1, b"still here")
+    assert capfd.readouterr().out == "still here"

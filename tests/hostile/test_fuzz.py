@@ -20,6 +20,7 @@ from PIL import Image as PillowImage
 import graphsr
 from graphsr import GraphSRError
 from graphsr.files import read_image, write_image
+from graphsr.files.points import read_points
 from graphsr.files.registry import FORMATS
 from graphsr.raster.files import open_pair
 from graphsr.training import checkpoint as checkpoints
@@ -29,7 +30,7 @@ from tests.hostile.mutation import damaged
 from tests.raster.made_rasters import pair_of_files
 
 SECONDS = float(os.environ.get("GRAPHSR_FUZZ_SECONDS", "0"))
-QUICK, MORE = 12, 150  # seeds of each kind
+QUICK, MORE = 12, 600  # seeds of each kind
 LONGEST = 20.0  # seconds that one file may take, on a machine with much else to do
 
 RNG = np.random.default_rng(0)
@@ -120,6 +121,11 @@ def test_configurations(tmp_path):
     path = tmp_path / "mine.toml"
     text = '[data]\nsize = 64\nsets = [{kind = "synthetic"}]\n[model]\nextractor = "unet-lite0"\nfloor = 0.01\n'
     fuzz(text.encode(), path, lambda path: read_config(str(path)), 0, 4 * QUICK)
+
+
+def test_points(tmp_path):
+    path = tmp_path / "points.csv"
+    fuzz(b"x,y,value\n0.5,1.5,3.25\n4,2.5,-1e-3\n7;8;9,5\n", path, read_points, 0, 4 * QUICK)
 
 
 def test_rasters(tmp_path):

@@ -17,6 +17,7 @@ import graphsr
 from graphsr import InputError
 from graphsr.files import check_output, read_image
 from graphsr.files.formats import png
+from graphsr.files.points import read_points
 from graphsr.memory import total_memory
 from graphsr.training.checkpoint import read as read_checkpoint
 from graphsr.training.config import read_config
@@ -137,6 +138,9 @@ class TestPipesAndDevices:
             read_checkpoint(path)
         with pytest.raises(InputError, match=r"is a pipe or a device; give a TOML file"):
             read_config(str(path))
+        os.mkfifo(tmp_path / "pipe.csv")
+        with pytest.raises(InputError, match=r"pipe.csv: is a pipe or a device; give a text file of points"):
+            read_points(tmp_path / "pipe.csv")
 
     def test_as_outputs(self, tmp_path):
         path = tmp_path / "pipe.tif"

@@ -5,16 +5,27 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 
 _STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
+_one_at_a_time = threading.RLock()
 
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Discard what is written to the standard output and error of the process, by whatever language."""
+    """Discard what is written to the standard output and error of the process, by whatever language.
+
+    One thread at a time: another would take the discarded output for the real one, and restore that.
+    """
+    with _one_at_a_time, _redirected():
+        yield
+
+
+@contextmanager
+def _redirected() -> Iterator[None]:
     _flush()
     saved = [(number, os.dup(number)) for number in (_STANDARD_OUTPUT, _STANDARD_ERROR) if _is_open(number)]
     nothing = os.open(os.devnull, os.O_WRONLY)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphsr.errors import InputError
 from graphsr.files.image import Image
+from graphsr.files.limits import check_regular_file
 from graphsr.files.missing import mark_missing
 from graphsr.files.reading import read_image
 
@@ -88,10 +89,9 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """Return numbers and fields of the lines that are neither empty nor comments."""
+    check_regular_file(path, "a text file of points")
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file; {_LINE}") from error
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,17 +50,21 @@ def read(path: Path) -> Image:
         return Image(array, path, dropped + turned + geo, _declared_missing(page))
 
 
-class _Faults(logging.Handler):
-    """Collect what tifffile logs instead of raising it."""
+class _Faults(logging.Filter):
+    """Collect what tifffile logs instead of raising it, in this thread, and keep it from being printed."""
 
     def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__()
         self.found: list[str] = []
+        self.thread = threading.get_ident()
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def filter(self, record: logging.LogRecord) -> bool:
+        if threading.get_ident() != self.thread:
+            return True
         message = record.getMessage()
         if record.levelno >= logging.ERROR or any(words in message for words in _WRONG_VALUES):
             self.found.append(message)
+        return False
 
 
 @contextmanager
@@ -67,17 +72,12 @@ def _opened(path: Path) -> Iterator[tifffile.TiffFile]:
     """Open a TIFF file; an error that tifffile only logs is raised at the end."""
     check_directories(path)
     logger, faults = logging.getLogger("tifffile"), _Faults()
-    before = logger.level, logger.propagate
-    logger.addHandler(faults)
-    logger.setLevel(logging.WARNING)
-    logger.propagate = False
+    logger.addFilter(faults)
     try:
         with tifffile.TiffFile(path) as file:
             yield file
     finally:
-        logger.removeHandler(faults)
-        logger.setLevel(before[0])
-        logger.propagate = before[1]
+        logger.removeFilter(faults)
     if faults.found:
         raise InputError(f"{path}: the TIFF file is damaged ({faults.found[0].splitlines()[0]})")
 
