@@ -16,7 +16,9 @@ from graphsr.arrays import as_array
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges
+from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, run_weighed
+from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
@@ -60,12 +62,14 @@ class Upsampled:
         edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one.
         report: How it went.
         problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
+        uncertainty: Like target, a standard deviation for every pixel; None unless asked for.
     """
 
     target: np.ndarray
     edges: Edges | None
     report: Report
     problem: Problem | None = None
+    uncertainty: np.ndarray | None = None
 
 
 def upsample(
@@ -78,6 +82,7 @@ def upsample(
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
     kind: str = "values",
+    uncertainty: bool = False,
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
@@ -94,6 +99,7 @@ def upsample(
         robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
             is the error, in the source's units, from which on a pixel counts as wrong.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
+        uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
 
     Returns:
         The target (H, W) or (H, W, K) with its graph and a report.
@@ -112,7 +118,8 @@ def upsample(
         source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(guide_image.shape, source_size)
-    _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]))
+    needed = chosen.bytes_per_pixel(source_image.shape[2]) + (bytes_of_draws(size, DRAWS) if uncertainty else 0)
+    _check_memory(size, needed)
     _check_values(guide_image, source_image)
     errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen)
     given = _confidence(confidence, source_size)
@@ -133,12 +140,12 @@ def upsample(
             result, weighed = run_weighed(chosen, *pair, confidence=weights, exact=exact, errors=errors)
         else:
             result = chosen.run(*pair, confidence=weights, exact=exact)
+        std = uncertainty_of(result, chosen) if uncertainty else None
     if weighed is not None:
         known = known & (weighed.problem.confidence.cpu() > 0)  # what was switched off is not relied on
     found = result.target.cpu()
     if kind == "probabilities":
         found = as_probabilities(found, Sampling((size[0], size[1]), (source_size[0], source_size[1])))
-    target = np.moveaxis(found[0].numpy(), 0, 2)
     edges, solution = result.edges, result.solution
     report = Report(
         iterations=0 if solution is None else solution.iterations,
@@ -150,10 +157,11 @@ def upsample(
         switched_off=0 if weighed is None else weighed.switched_off,
     )
     return Upsampled(
-        target=np.ascontiguousarray(target[..., 0] if np.ndim(source) == 2 else target),
+        target=_array(found, np.ndim(source)),
         edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
         report=report,
         problem=result.problem,
+        uncertainty=None if std is None else _array(std.cpu(), np.ndim(source)),
     )
 
 
@@ -172,6 +180,12 @@ def _evaluating(model: Model) -> Iterator[torch.device]:
 def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:
     """Return (H, W, C) as (1, C, H, W) of a float type."""
     return torch.from_numpy(np.array(np.moveaxis(image, 2, 0)[None], dtype=dtype, order="C"))  # a copy, to be ours
+
+
+def _array(target: torch.Tensor, axes: int) -> np.ndarray:
+    """Return (1, K, H, W) as (H, W, K), or as (H, W) for a source of two axes."""
+    image = np.moveaxis(target[0].numpy(), 0, 2)
+    return np.ascontiguousarray(image[..., 0] if axes == 2 else image)
 
 
 def _image(name: str, values: Any) -> np.ndarray:

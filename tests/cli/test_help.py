@@ -64,7 +64,7 @@ def test_upsample_lists_its_options(run: Run) -> None:
 
 
 COMMANDS = [
-    *("upsample", "raster", "demo", "train", "export", "evaluate", "methods", "reproduce", "warm-up"),
+    *("upsample", "raster", "demo", "train", "export", "evaluate", "calibrate", "methods", "reproduce", "warm-up"),
     *("benchmark solver", "benchmark raster"),
 ]
 
@@ -76,7 +76,7 @@ def test_every_command_can_be_verbose_or_quiet(run: Run, command: str) -> None:
     assert "--quiet" in text
 
 
-@pytest.mark.parametrize("command", ["upsample", "raster", "export", "evaluate", "benchmark solver"])
+@pytest.mark.parametrize("command", ["upsample", "raster", "export", "evaluate", "calibrate", "benchmark solver"])
 def test_commands_that_write_a_result_have_overwrite(run: Run, command: str) -> None:
     assert "--overwrite" in run(*command.split(), "--help").out
 

@@ -197,3 +197,26 @@ def test_existing_files_are_replaced_only_when_asked(run: Run, pair: Pair) -> No
     out.write_bytes(b"the old one")
     assert run(*arguments, "--overwrite").code == 0
     assert read_image(out).size == SIZE
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("std.tif", "float32"), ("std.npy", "float32"), ("std.png", "uint16")])
+def test_the_uncertainty_is_written_in_the_formats_of_the_target(run: Run, pair: Pair, name: str, dtype: str) -> None:
+    std = pair.folder / name
+    outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "t.png", "--uncertainty", std, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert f"{std}, 32 x 24, {dtype}" in outcome.out
+    written = read_image(std)
+    assert written.dtype == dtype
+    assert written.size == SIZE
+    assert 0 < written.array.astype(float).mean() < 1000  # millimetres, in a scene of 1200 and 3000
+
+
+def test_an_uncertainty_that_cannot_be_had_leaves_no_file(run: Run, pair: Pair) -> None:
+    before = pair.files()
+    out, std = pair.folder / "target.png", pair.folder / "std.tif"
+    outcome = run("upsample", pair.guide, pair.source, "-o", out, "--uncertainty", std, "--model", "bicubic")
+    assert outcome.code == 2
+    assert "has no graph, so it cannot say how sure it is" in outcome.err
+    outcome = run("upsample", pair.guide, pair.source, "-o", out, "--uncertainty", out, *COLOUR)
+    assert "--uncertainty and --output are the same file" in outcome.err
+    assert pair.files() == before

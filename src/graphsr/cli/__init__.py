@@ -8,6 +8,7 @@ import typer
 
 from graphsr.cli import (
     benchmark,
+    calibrate,
     complete,
     demo,
     evaluate,
@@ -43,6 +44,7 @@ for _command in (
     train.train,
     export.export,
     evaluate.evaluate,
+    calibrate.calibrate,
     methods.methods,
     reproduce.reproduce,
     warm_up.warm_up,

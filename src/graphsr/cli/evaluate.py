@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsr.cli.console import note, say, status_line, table
 from graphsr.cli.options import Overwrite
+from graphsr.errors import InputError
 
 if TYPE_CHECKING:
     from graphsr.data import PairList
     from graphsr.evaluation.evaluate import Evaluation, Example
+    from graphsr.evaluation.protocols import Case, Protocol
+    from graphsr.evaluation.uncertainty import TrustEvaluation
+    from graphsr.models.base import Model
+    from graphsr.upsampling import Upsampled
 
 _EXAMPLES = 6
 
@@ -57,6 +62,12 @@ def evaluate(
     pairs: Annotated[int | None, typer.Option(min=1, help="At most so many pairs of each data set.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Table as .csv, .json or .md.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Picture sheet of some results, as PNG.")] = None,
+    uncertainty: Annotated[
+        bool, typer.Option("--uncertainty", help="Measure how far the uncertainty can be trusted, instead of errors.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --uncertainty: plot of sparsification and coverage, as PNG.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Measure models on pairs whose true map is known.
@@ -66,6 +77,7 @@ def evaluate(
       graphsr evaluate --model default --model colour --data my-pairs --factor 8
       graphsr evaluate --data nyuv2:"NYU Depth v2" --split test --factor 4 --factor 8 -o table.md
       graphsr evaluate --data my-pairs --missing 0 --degrade noise=0.03,outliers=0.05,shift=2
+      graphsr evaluate --data my-pairs --factor 4 --factor 8 --uncertainty --plot trust.png
     """
     from graphsr.data.degradation import Degradation
     from graphsr.evaluation import tables
@@ -77,17 +89,26 @@ def evaluate(
     from graphsr.models.registry import load
 
     degradation = Degradation.parse(degrade)
-    check_outputs({"--output": output, "--sheet": sheet}, overwrite=overwrite)
+    if plot is not None and not uncertainty:
+        raise InputError("--plot shows how far the uncertainty can be trusted; add --uncertainty, or give --sheet")
+    check_outputs({"--output": output, "--sheet": sheet, "--plot": plot}, overwrite=overwrite)
     if output is not None:
         check_folder(output)
         tables.check_table(output)
-    if sheet is not None:
-        check_picture(sheet)
-    if degrade and "bicubic" not in model:
+    for picture in (sheet, plot):
+        if picture is not None:
+            check_picture(picture)
+    if degrade and "bicubic" not in model and not uncertainty:
         model = [*model, "bicubic"]
-    sets = [_open(one, split, missing) for one in data]
-    how = choose_protocol(protocol, [found for _, found in sets])
+    sets = [open_data(one, split, missing) for one in data]
+    how = choose_protocol(protocol, [opened for _, opened in sets])
     loaded = list(zip(labels(model), map(load, model), strict=True))
+    if uncertainty:
+        say("protocol", f"{how.name}: {how.description}")
+        with status_line("reading") as update:
+            found = _trust(loaded, sets, how, factor, degradation=degradation, most=pairs, progress=update)
+        _report_trust(*found, output, plot, sheet)
+        return
 
     rows: list[Evaluation] = []
     examples: list[Example] = []
@@ -98,11 +119,11 @@ def evaluate(
             examples.append(example)
 
     with status_line("reading") as update:
-        for name, found in sets:
+        for name, opened in sets:
             rows += run(
                 loaded,
                 name,
-                found,
+                opened,
                 how,
                 factor,
                 degradation=degradation,
@@ -125,7 +146,54 @@ def evaluate(
         say("pictures", str(sheet))
 
 
-def _open(name: str, split: str, missing: float | None) -> tuple[str, PairList]:
+def _trust(
+    models: list[tuple[str, Model]],
+    sets: list[tuple[str, PairList]],
+    how: Protocol,
+    factors: list[float],
+    **options: Any,
+) -> tuple[list[TrustEvaluation], list[tuple[Case, Upsampled]]]:
+    """Return the evaluations, and some results of the first model at the first factor."""
+    from graphsr.evaluation.uncertainty import evaluate_uncertainty
+
+    rows: list[TrustEvaluation] = []
+    examples: list[tuple[Case, Upsampled]] = []
+
+    def keep(name: str, case: Case, result: Upsampled) -> None:
+        same = not examples or case.factor == examples[0][0].factor
+        if name == models[0][0] and same and len(examples) < _EXAMPLES:
+            examples.append((case, result))
+
+    for name, opened in sets:
+        rows += evaluate_uncertainty(models, name, opened, how, factors, keep=keep, **options)
+    return rows, examples
+
+
+def _report_trust(
+    rows: list[TrustEvaluation],
+    examples: list[tuple[Case, Upsampled]],
+    output: Path | None,
+    plot: Path | None,
+    sheet: Path | None,
+) -> None:
+    from graphsr.evaluation import uncertainty_report as report
+    from graphsr.files import write_image
+
+    table(report.HEADINGS, map(report.cells, rows), words=2)
+    say("legend", report.LEGEND)
+    if output is not None:
+        report.write_uncertainty_table(output, rows)
+        say("table", str(output))
+    if plot is not None:
+        write_image(plot, report.uncertainty_plot(rows))
+        say("plot", str(plot))
+    if sheet is not None:
+        title = f"{rows[0].model}, x{examples[0][0].factor:.3g}"
+        write_image(sheet, report.uncertainty_sheet(examples, title))
+        say("pictures", str(sheet))
+
+
+def open_data(name: str, split: str, missing: float | None) -> tuple[str, PairList]:
     """Open what --data names, and return what it is called in tables with it."""
     from graphsr.data import open_pairs
 

@@ -77,4 +77,13 @@ Kind = Annotated[
         help="What SOURCE holds; probabilities of classes stay in 0..1 and sum to 1.",
     ),
 ]
+Uncertainty = Annotated[
+    Path | None,
+    typer.Option(
+        "--uncertainty",
+        metavar="FILE",
+        help="Also write how sure the target is: a standard deviation for every pixel, in the units of SOURCE.",
+        show_default=False,
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, progress_bar, say
-from graphsr.cli.options import Confidence, Exact, Model, Noise, Overwrite, Robust
+from graphsr.cli.options import Confidence, Exact, Model, Noise, Overwrite, Robust, Uncertainty
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def raster(
     nodata: Nodata = None,
     tile: Tile = None,
     halo: Halo = None,
+    uncertainty: Uncertainty = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     resume: Resume = False,
@@ -102,7 +103,7 @@ def raster(
 
     \b
     Examples:
-      graphsr raster orthophoto.tif heights.tif -o fine.tif
+      graphsr raster orthophoto.tif heights.tif -o fine.tif --uncertainty std.tif
       graphsr raster bands_10m.tif bands_20m.tif -o bands.tif --model colour --workers 8
       graphsr raster orthophoto.tif lidar.tif -o fine.tif --noise auto --robust
       graphsr raster guide.tif thermal.tif -o out.tif --scheduler tcp://head:8786 --resume
@@ -113,37 +114,53 @@ def raster(
     from graphsr.files import check_outputs
     from graphsr.files.confidence import confidence_number
     from graphsr.measurements.noise import parse_noise
+    from graphsr.models.registry import load
     from graphsr.raster import upsample_files
     from graphsr.raster.store import TileStore
+    from graphsr.raster.tile import check_uncertainty
+    from graphsr.raster.upsampling import check_geotiff
 
-    check_outputs({"--output": output}, inputs=(guide, source), overwrite=overwrite)
-    try:
-        with progress_bar(f"upsampling {Path(source).name}") as progress:
-            report = upsample_files(
-                guide,
-                source,
-                output,
-                model=model,
-                confidence=1.0 if confidence is None else confidence_number(confidence) or confidence,
-                noise=parse_noise(noise),
-                robust=robust,
-                exact=exact,
-                fill=fill,
-                nodata=nodata,
-                bands=bands,
-                guide_bands=guide_bands,
-                tile=tile,
-                halo=halo,
-                workers=workers,
-                scheduler=scheduler,
-                resume=resume,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        if TileStore.beside(output).folder.exists():
-            note("finished tiles are kept; the same command with --resume continues from there")
-        raise
-    _print_report(report, output)
+    # A run that was stopped in its second half has written the target.
+    finished = resume and uncertainty is not None and output.exists() and TileStore.beside(uncertainty).folder.exists()
+    check_outputs(
+        {"--output": None if finished else output, "--uncertainty": uncertainty},
+        inputs=(guide, source, output if finished else None),
+        overwrite=overwrite,
+    )
+    if uncertainty is not None:  # before the target is computed
+        check_geotiff(uncertainty)
+        check_uncertainty(load(model))
+    wanted = [(path, what) for path, what in ((output, False), (uncertainty, True)) if path is not None]
+    for path, of_uncertainty in wanted[1:] if finished else wanted:
+        doing = f"{'uncertainty of' if of_uncertainty else 'upsampling'} {Path(source).name}"
+        try:
+            with progress_bar(doing) as progress:
+                report = upsample_files(
+                    guide,
+                    source,
+                    path,
+                    model=model,
+                    confidence=1.0 if confidence is None else confidence_number(confidence) or confidence,
+                    noise=parse_noise(noise),
+                    robust=robust,
+                    exact=exact,
+                    fill=fill,
+                    uncertainty=of_uncertainty,
+                    nodata=nodata,
+                    bands=bands,
+                    guide_bands=guide_bands,
+                    tile=tile,
+                    halo=halo,
+                    workers=workers,
+                    scheduler=scheduler,
+                    resume=resume,
+                    progress=progress,
+                )
+        except KeyboardInterrupt:
+            if TileStore.beside(path).folder.exists():
+                note("finished tiles are kept; the same command with --resume continues from there")
+            raise
+        _print_report(report, path)
 
 
 def _print_report(report: RasterReport, output: Path) -> None:

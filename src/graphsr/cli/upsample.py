@@ -22,6 +22,7 @@ from graphsr.cli.options import (
     Preview,
     Robust,
     Source,
+    Uncertainty,
 )
 from graphsr.errors import InputError
 
@@ -50,6 +51,7 @@ def upsample(
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
+    uncertainty: Uncertainty = None,
     overwrite: Overwrite = False,
     jobs: Jobs = None,
     kind: Kind = "values",
@@ -67,6 +69,7 @@ def upsample(
       graphsr upsample colour.png kinect.png -o depth.png --missing 0
       graphsr upsample photo.jpg tof.png -o depth.png --noise auto --robust
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
+      graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
       graphsr upsample photo.jpg scores.npy -o fine.npy --kind probabilities
@@ -78,7 +81,7 @@ def upsample(
     from graphsr.measurements.noise import parse_noise
 
     number = confidence_number(confidence)
-    files = PairFiles(guide, source, output, confidence if number is None else None, preview)
+    files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty)
     options = PairOptions(
         model, exact, missing, overwrite, kind, confidence=number, noise=parse_noise(noise), robust=robust
     )
@@ -112,6 +115,9 @@ def _print_report(report: PairReport) -> None:
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())
     if files.preview is not None:
         say("preview", str(files.preview))
+    if report.written_uncertainty is not None:
+        stored = report.written_uncertainty
+        say("std", f"{files.uncertainty}, {report.size}, {stored.dtype}", *stored.notes())
 
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
@@ -124,10 +130,15 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
     if folders.confidence is not None and not is_batch(folders.confidence):
         raise InputError(f"{folders.confidence}: with many pairs --confidence is a folder, or a pattern in quotes")
     batch = match_pairs(
-        folders.guide, folders.source, folders.output, confidences=folders.confidence, previews=folders.preview
+        folders.guide,
+        folders.source,
+        folders.output,
+        confidences=folders.confidence,
+        previews=folders.preview,
+        uncertainties=folders.uncertainty,
     )
     model = load(options.model)  # what is wrong with it is wrong for every pair
-    for folder in (folders.output, folders.preview):
+    for folder in (folders.output, folders.preview, folders.uncertainty):
         if folder is not None:
             make_folder(folder)
     total = len(batch.pairs) + len(batch.unmatched)

@@ -43,6 +43,12 @@ class CasePanels:
         rms = float(np.sqrt(np.nanmean(error**2)))
         return Panel(colourise(error, 0.0, tenth, ERRORS), f"RMSE {rms:.3g} {self.unit}; white: {tenth:.2g}")
 
+    def uncertainty(self, std: np.ndarray) -> Panel:
+        """Draw the standard deviations of a result (H, W), in the colours of its errors."""
+        tenth = 0.1 * (self.high - self.low)
+        rms = float(np.sqrt(np.mean(np.square(std * self.times))))
+        return Panel(colourise(std * self.times, 0.0, tenth, ERRORS), f"RMS {rms:.3g} {self.unit}; white: {tenth:.2g}")
+
     def edge_weights(self, edges: np.ndarray) -> Panel:
         """Draw the mean weight of the edges of each pixel, (H, W)."""
         logarithm = np.log10(np.maximum(edges, 1e-30))

@@ -50,6 +50,7 @@ def match_pairs(
     *,
     confidences: str | os.PathLike[str] | None = None,
     previews: Path | None = None,
+    uncertainties: Path | None = None,
 ) -> Batch:
     """Match files of the same name, whatever their types.
 
@@ -59,6 +60,7 @@ def match_pairs(
         output: The folder for the targets, which are called like their sources.
         confidences: A folder or a pattern; every source needs one then.
         previews: The folder for the previews.
+        uncertainties: The folder for the uncertainties, which are called like their sources too.
 
     Returns:
         The pairs, and the sources that make none.
@@ -81,6 +83,7 @@ def match_pairs(
             output / output_name(files[0]),
             confidence_files[name][0] if confidences is not None else None,
             None if previews is None else previews / f"{name}.png",
+            None if uncertainties is None else uncertainties / output_name(files[0]),
         )
     if not pairs:
         raise InputError(f"{guides}, {sources}: no guide and source have the same name")

@@ -17,7 +17,7 @@ from graphsr.files.image import Image
 from graphsr.files.missing import mark_missing, suspected_missing
 from graphsr.files.outputs import check_outputs
 from graphsr.files.reading import read_image
-from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
+from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
 from graphsr.measurements.noise import Noise
 from graphsr.models.base import Model
 from graphsr.models.registry import load
@@ -36,6 +36,7 @@ class PairFiles:
     output: Path
     confidence: Path | None = None
     preview: Path | None = None
+    uncertainty: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class PairReport:
     written: WriteReport
     noise_estimated: bool = False
     robust: bool = False
+    written_uncertainty: WriteReport | None = None
 
 
 def upsample_pair(
@@ -88,7 +90,7 @@ def upsample_pair(
     """
     began = time.perf_counter()
     check_outputs(
-        {"--output": files.output, "--preview": files.preview},
+        {"--output": files.output, "--preview": files.preview, "--uncertainty": files.uncertainty},
         inputs=(files.guide, files.source, files.confidence),
         overwrite=options.overwrite,
     )
@@ -97,6 +99,8 @@ def upsample_pair(
     stored_type = check_output(files.output, source, missing=marker)
     if files.preview is not None:
         check_picture(files.preview)
+    if files.uncertainty is not None:
+        check_output(files.uncertainty, fractional_type(files.uncertainty, source.dtype), source.channels)
     model = model or load(options.model)  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
@@ -114,6 +118,7 @@ def upsample_pair(
             noise=options.noise,
             robust=options.robust,
             kind=options.kind,
+            uncertainty=files.uncertainty is not None,
         )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
@@ -121,6 +126,10 @@ def upsample_pair(
     written = write_image(files.output, result.target, like=source, missing=marker)
     if files.preview is not None:
         _write_preview(files, pictures.preview(guide.array, values, result.target))
+    written_uncertainty = None
+    if files.uncertainty is not None and result.uncertainty is not None:
+        stored = fractional_type(files.uncertainty, source.dtype)
+        written_uncertainty = write_image(files.uncertainty, result.uncertainty, like=stored)
     times = (ready - began, solved - ready, time.perf_counter() - solved)
     _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
     _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
@@ -136,6 +145,7 @@ def upsample_pair(
         written=written,
         noise_estimated=options.noise == "auto",
         robust=options.robust,
+        written_uncertainty=written_uncertainty,
     )
 
 

@@ -87,6 +87,12 @@ def check_output(
     return dtype
 
 
+def fractional_type(path: str | os.PathLike[str], otherwise: DTypeLike) -> np.dtype[Any]:
+    """Return float32 where the format of a file holds it, else the type given: for values far below the source's."""
+    single = np.dtype(np.float32)
+    return single if output_format_of(Path(path)).stored_type(single) is not None else np.dtype(otherwise)
+
+
 def check_picture(path: str | os.PathLike[str]) -> None:
     """Check, before anything is computed, that a colour picture can be written; raise an `InputError` if not."""
     if Path(path).suffix.lower() != ".png":

@@ -1,1 +1,1 @@
-"""What stands between a sensor and a problem: noise, outliers, and what else real measurements bring."""
+"""What stands between a sensor and a problem: noise, outliers, how sure a target is."""

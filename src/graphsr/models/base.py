@@ -12,6 +12,7 @@ from torch import nn
 from graphsr.centring import WIDE, centred
 from graphsr.errors import InputError
 from graphsr.graph import Edges
+from graphsr.models.calibration import Calibration
 from graphsr.models.tensors import digest_of
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling
@@ -62,11 +63,13 @@ class Model(nn.Module, ABC):
         shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
         noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source
             (`graphsr.measurements.noise`); None: the model has no graph, or weighs source pixels in its own way.
+        calibration: The constants of its uncertainty; None: those for models in general.
     """
 
     rtol: float = 1e-4
     shift_equivariant: ClassVar[bool] = True
     noise_unit: float | None = None
+    calibration: Calibration | None = None
 
     @abstractmethod
     def prepare(
@@ -155,7 +158,8 @@ class Model(nn.Module, ABC):
 
     def digest(self) -> str:
         """Return a short word for what it is and all numbers in it: the same for the same, another for any other."""
-        plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name != "training"}
+        about = ("training", "calibration")  # which do not change a target
+        plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name not in about}
         simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple)) or is_dataclass(v)}
         return digest_of(self.state_dict(), f"{type(self).__name__} {sorted(simple.items())}")
 

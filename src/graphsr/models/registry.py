@@ -11,6 +11,7 @@ from graphsr.baselines import METHODS, weights
 from graphsr.errors import InputError
 from graphsr.models.base import Model
 from graphsr.models.bicubic import Bicubic
+from graphsr.models.calibration import SUFFIX, beside, read_calibration
 from graphsr.models.colour import Colour
 from graphsr.models.files import read_metadata, read_model, save_model
 from graphsr.suggestion import suggestion
@@ -61,10 +62,11 @@ def load(model: str | os.PathLike[str]) -> Model:
     name = os.fspath(model)
     lower = name.lower()
     if lower in _BY_NAME:
-        return _BY_NAME[lower]().eval()
+        with resources.as_file(_WEIGHTS / f"{lower}{SUFFIX}") as path:
+            return _with_calibration(_BY_NAME[lower]().eval(), path)
     if lower in _bundled():
         with resources.as_file(_WEIGHTS / f"{lower}{_SUFFIX}") as path:
-            return read_model(path)
+            return _with_calibration(read_model(path), beside(path))
     if (baseline := weights.load(name)) is not None:
         return baseline
     if name and (Path(name).suffix or Path(name).exists()):
@@ -76,12 +78,19 @@ def load(model: str | os.PathLike[str]) -> Model:
 def _read(path: Path) -> Model:
     method = read_metadata(path).get("method") if path.is_file() else None
     if method is None:
-        return read_model(path)
+        return _with_calibration(read_model(path), beside(path))
     found, _ = weights.find(method)
     baseline = weights.load(f"{method}:{path}" if found is None or found.learned else method)
     if baseline is None:
         raise InputError(f"model {path}: holds the weights of {method!r}, a method that does not exist here")
     return baseline
+
+
+def _with_calibration(model: Model, path: Path) -> Model:
+    """Return the model with the constants of its uncertainty, if they are there."""
+    if path.is_file():
+        model.calibration = read_calibration(path)
+    return model
 
 
 def save(

@@ -106,7 +106,8 @@ def _mosaic(plan: Plan, store: TileStore) -> Element:
         for tag, value in (
             ("Description", coarse.descriptions[number - 1]),
             ("UnitType", coarse.units[number - 1]),
-            ("Offset", repr(coarse.offsets[number - 1])),
+            # A standard deviation scales with the values, and does not move with them.
+            ("Offset", repr(0.0 if plan.settings.uncertainty else coarse.offsets[number - 1])),
             ("Scale", repr(coarse.scales[number - 1])),
         ):
             if value:

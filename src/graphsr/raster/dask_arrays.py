@@ -12,6 +12,7 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.measurements.source_errors import SourceErrors
+from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
@@ -26,7 +27,15 @@ from graphsr.raster.statistics import (
     summarise,
     with_surroundings,
 )
-from graphsr.raster.tile import Settings, checked_confidence, finish_tile, locality_of, prepare_tile
+from graphsr.raster.tile import (
+    Settings,
+    bytes_per_pixel,
+    check_uncertainty,
+    checked_confidence,
+    finish_tile,
+    locality_of,
+    prepare_tile,
+)
 from graphsr.raster.tiling import Tile, cut_tiles, default_side
 from graphsr.threads import on_threads
 
@@ -41,6 +50,7 @@ def upsample(
     robust: bool | float = False,
     exact: bool = False,
     fill: bool = False,
+    uncertainty: bool = False,
     origin: tuple[float, float] | None = None,
     step: tuple[float, float] | None = None,
     tile: int | None = None,
@@ -60,6 +70,7 @@ def upsample(
             is the error, in the source's units, from which on a pixel counts as wrong.
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
+        uncertainty: Whether to return the standard deviations of the target, and not the target itself.
         origin: Where source pixel (0, 0) begins, in guide pixels (down, right); default edge to edge, and with
             DataArrays what their coordinates say.
         step: What a source pixel measures, in guide pixels (down, right); goes with `origin`.
@@ -83,7 +94,8 @@ def upsample(
     loaded = model if isinstance(model, Model) else load(model)
     errors = SourceErrors.checked(noise, robust, exact=exact, model=loaded)
     own = None if np.ndim(confidence) == 0 else bands_first("confidence", confidence)
-    settings = Settings(exact, fill, confidence=checked_confidence(confidence) if own is None else 1.0)
+    shared = checked_confidence(confidence) if own is None else 1.0
+    settings = Settings(exact, fill, confidence=shared, uncertainty=uncertainty)
     if is_data_array(guide) or is_data_array(source):
         if not (is_data_array(guide) and is_data_array(source)):
             raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
@@ -122,13 +134,16 @@ def _upsample(
 
     loaded = model if isinstance(model, Model) else load(model)
     locality = locality_of(loaded)
+    if settings.uncertainty:
+        check_uncertainty(loaded)
+        calibration_of(loaded)  # says once, before the tiles, if it is not the model's own
     if confidence is not None:
         settings = replace(settings, least_confidence=_least_confidence(confidence, source.shape[1:]))
         source = da.where(confidence > 0, source, np.nan)
     errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
     settings = replace(settings, errors=errors)
     margin = settings.halo(grid, locality) if halo is None else (halo, halo)
-    side = side or default_side(grid, margin, loaded.bytes_per_pixel(source.shape[0]), settings.exact)
+    side = side or default_side(grid, margin, bytes_per_pixel(loaded, source.shape[0], settings), settings.exact)
     # A model by name is loaded where it runs; a loaded one is sent once.
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]

@@ -15,7 +15,7 @@ from graphsr.models.base import Model
 from graphsr.models.registry import names as model_names
 from graphsr.raster.files import RasterPair, common_type, dataset, fingerprint
 from graphsr.raster.source_samples import RasterErrors
-from graphsr.raster.tile import Settings, locality_of
+from graphsr.raster.tile import Settings, bytes_per_pixel, locality_of
 from graphsr.raster.tiling import Tile, cut_tiles, default_side
 
 _STORABLE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
@@ -25,7 +25,7 @@ _WORDS = {
     "files": "guide or source (size or time of the file differs)",
     "weights": "model (its weights differ)",
     "pair": "pair of files or bands",
-    "settings": "choice of --confidence, --noise, --robust, --exact or --fill",
+    "settings": "choice of --confidence, --noise, --robust, --exact, --fill or --uncertainty",
     "nodata": "--nodata",
     "side": "--tile",
     "halo": "--halo",
@@ -106,11 +106,14 @@ def make_plan(
     """
     locality = locality_of(model)
     margin = settings.halo(pair.grid, locality) if halo is None else (halo, halo)
+    needed = bytes_per_pixel(model, len(pair.source_bands), settings)
     if side is None:
-        side = default_side(pair.grid, margin, model.bytes_per_pixel(len(pair.source_bands)), settings.exact)
+        side = default_side(pair.grid, margin, needed, settings.exact)
     if side < 1 or min(margin) < 0:
         raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {side} with {min(margin)}")
     dtype = common_type(dataset(pair.source_path), pair.source_bands)
+    if settings.uncertainty:  # fractions of the source's steps
+        dtype, nodata = np.dtype(np.float32), np.nan
     if dtype.name not in _STORABLE:
         raise InputError(f"{pair.source_path}: holds {dtype}; one of {', '.join(_STORABLE)} is needed")
     name = os.fspath(name)

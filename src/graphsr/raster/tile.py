@@ -13,8 +13,11 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.measurements.outliers import REACH
+from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, weigh, with_noise
+from graphsr.measurements.uncertainty import DRAWS, calibration_of, no_graph, uncertainty
 from graphsr.models.base import Model, finish
+from graphsr.models.calibration import Calibration
 from graphsr.models.window import Locality, Window
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.source_samples import RasterErrors
@@ -38,6 +41,7 @@ class Settings:
         errors: What is known of the errors of the source.
         confidence: Of all source pixels.
         least_confidence: Of any source pixel that has one of its own.
+        uncertainty: Whether the values are the standard deviations of the target, and not the target itself.
     """
 
     exact: bool = False
@@ -45,6 +49,7 @@ class Settings:
     errors: RasterErrors = field(default_factory=RasterErrors)
     confidence: float = 1.0
     least_confidence: float = 1.0
+    uncertainty: bool = False
 
     def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
         """Return how many guide pixels are read around a tile, down and right."""
@@ -71,6 +76,8 @@ class PreparedTile:
         rtol: RMS error allowed of the solve, in standard deviations of the window's source.
         valid: (K, h, w) which pixels of the core get a value.
         mean: (K,) of the whole source, about which the tile is solved.
+        calibration: Of the model, if the standard deviations of the target are wanted instead of it.
+        std: (1, K, 1, 1) standard deviation of the whole source; needed for those.
     """
 
     tile: Tile
@@ -78,6 +85,8 @@ class PreparedTile:
     rtol: float
     valid: np.ndarray
     mean: np.ndarray
+    calibration: Calibration | None = None
+    std: torch.Tensor | None = None
 
 
 def checked_confidence(confidence: float) -> float:
@@ -97,6 +106,17 @@ def locality_of(model: Model) -> Locality:
             "use 'colour', 'bicubic' or a GraphSR model with a U-Net on Lite or ResNet encoders"
         )
     return locality
+
+
+def check_uncertainty(model: Model) -> None:
+    """Raise InputError if a model cannot say how sure it is."""
+    if not locality_of(model).edge_weight > 0:
+        raise no_graph(model)
+
+
+def bytes_per_pixel(model: Model, bands: int, settings: Settings) -> int:
+    """Return the most memory that a tile of so many bands takes for each of its pixels."""
+    return model.bytes_per_pixel(bands) + (bytes_of_draws((1, 1), DRAWS) if settings.uncertainty else 0)
 
 
 def prepare_tile(
@@ -131,7 +151,10 @@ def prepare_tile(
     with torch.no_grad():
         prepared = pair.prepare() if settings.errors.robust is False else pair.prepare_without_outliers
     filled = statistics.filled(source, box, tile.source_window)
-    return PreparedTile(tile, prepared, _rtol(filled, statistics), valid, statistics.source_mean)
+    done = PreparedTile(tile, prepared, _rtol(filled, statistics), valid, statistics.source_mean)
+    if not settings.uncertainty:
+        return done
+    return replace(done, calibration=calibration_of(model, quiet=True), std=statistics.scale().source_std)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,14 +223,34 @@ def _of_bands(numbers: tuple[float, ...]) -> torch.Tensor:
 
 
 def finish_tile(tile: PreparedTile) -> np.ndarray:
-    """Solve a prepared tile; return the pixels of its core (K, h, w) float64, NaN where there is no value."""
+    """Solve a prepared tile.
+
+    Returns:
+        (K, h, w) float64: the target in its core, or its standard deviations; NaN where there is no value.
+    """
     if tile.prepared is None:
         return np.full(tile.valid.shape, np.nan)
     with torch.no_grad():
         prepared = tile.prepared() if callable(tile.prepared) else tile.prepared
-        target = finish(prepared, rtol=tile.rtol).target
-    core = target[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
-    return np.where(tile.valid, core + tile.mean.reshape(-1, 1, 1), np.nan)
+        result = finish(prepared, rtol=tile.rtol)
+        values, mean = result.target, tile.mean.reshape(-1, 1, 1)
+        if tile.calibration is not None and result.problem is not None:
+            values, mean = _uncertainty(tile, tile.calibration, result.problem, values), np.zeros_like(mean)
+    core = values[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
+    return np.where(tile.valid, core + mean, np.nan)
+
+
+def _uncertainty(tile: PreparedTile, calibration: Calibration, problem: Problem, target: torch.Tensor) -> torch.Tensor:
+    """Return the standard deviations (1, K, H, W) of a tile's target, with the perturbations of the whole."""
+    window, source_window = tile.tile.window, tile.tile.source_window
+    return uncertainty(
+        problem,
+        target,
+        calibration,
+        std=tile.std,
+        origin=(window.top, window.left),
+        source_origin=(source_window.top, source_window.left),
+    )
 
 
 def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: Grid, settings: Settings) -> np.ndarray:

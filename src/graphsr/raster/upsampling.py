@@ -14,6 +14,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, remove_leftovers
 from graphsr.measurements.source_errors import SourceErrors
+from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster import executor
@@ -25,7 +26,7 @@ from graphsr.raster.plan import Plan, make_plan
 from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import Statistics
 from graphsr.raster.store import TileStore
-from graphsr.raster.tile import Settings, checked_confidence
+from graphsr.raster.tile import Settings, check_uncertainty, checked_confidence
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def upsample_files(
     robust: bool | float = False,
     exact: bool = False,
     fill: bool = False,
+    uncertainty: bool = False,
     nodata: float | None = None,
     bands: Sequence[int] | None = None,
     guide_bands: Sequence[int] | None = None,
@@ -93,6 +95,7 @@ def upsample_files(
             is the error, in the source's units, from which on a pixel counts as wrong.
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
+        uncertainty: Whether to write the standard deviations of the target, and not the target itself.
         nodata: The value of pixels without one, in the result and, beside what the file itself declares, in the source;
             default that of the source, or NaN in floats.
         bands: Which bands of the source to use, counted from 1; default all.
@@ -122,10 +125,13 @@ def upsample_files(
     output = Path(output)
     _check_output(output, pair)
     loaded = load(model)
+    if uncertainty:
+        check_uncertainty(loaded)
+        calibration_of(loaded)  # says once, before the tiles, if it is not the model's own
     errors = resolve_errors(
         pair.source, pair.grid, loaded, SourceErrors.checked(noise, robust, exact=exact, model=loaded)
     )
-    settings = Settings(exact, fill, errors, checked_confidence(confidence), pair.confidence_range[0])
+    settings = Settings(exact, fill, errors, checked_confidence(confidence), pair.confidence_range[0], uncertainty)
     plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)
     store = open_store(plan, output, resume=resume)
     with locked(store.folder):
@@ -192,9 +198,14 @@ def _check_nodata(plan: Plan, statistics: Statistics) -> None:
         )
 
 
-def _check_output(output: Path, pair: RasterPair) -> None:
+def check_geotiff(output: Path) -> None:
+    """Check, before anything is computed, that a result can be written."""
     if output.suffix.lower() not in (".tif", ".tiff"):
         raise InputError(f"{output}: the result is a GeoTIFF; give it the suffix .tif")
     check_folder(output)
+
+
+def _check_output(output: Path, pair: RasterPair) -> None:
+    check_geotiff(output)
     if os.path.realpath(output) in [os.path.realpath(path) for path in (pair.guide_path, pair.source_path)]:
         raise InputError(f"{output}: --output would overwrite an input; give another name")
