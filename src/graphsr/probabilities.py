@@ -18,8 +18,12 @@ _NEGLIGIBLE = 1e-12
 KINDS = ("values", "probabilities")
 
 
-def check_kind(kind: str, exact: bool) -> None:
-    """Check the argument `kind` of `graphsr.upsample`, and that it can be had together with `exact`."""
+def check_kind(kind: str, exact: bool, footprint: str = "box") -> None:
+    """Check the argument `kind` of `graphsr.upsample`, and that it can be had together with the others."""
+    if footprint != "box" and kind == "probabilities":
+        raise InputError(
+            "kind='probabilities' keeps averages over the area of source pixels; leave footprint out, or kind"
+        )
     if kind not in KINDS:
         raise InputError(f"kind: must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")
     if exact and kind == "probabilities":

@@ -1,117 +1,25 @@
 """D: the mean of the target over the footprint of each source pixel, its adjoint, and the interpolation back.
 
-Both axes are treated alike and apart. The footprint of a source pixel is called a cell: cell c covers [origin + c step,
-origin + (c + 1) step) in target pixels, and a pixel counts by the length it shares with it. Two images of the same
-view, edge to edge, have origin 0 and step size / cells; a window of a raster, or a source that had to be aligned, has
-any, so that some cells may lie outside the target and some pixels in no cell. Since step >= 1 a pixel meets at most two
-cells, so D and its adjoint are a handful of gathers, never a matrix.
+Both axes are treated alike and apart (`graphsr.axes`), so that D and its adjoint are a handful of gathers, never a
+matrix. Two images of the same view, edge to edge, have origin 0 and step size / source_size; a window of a raster, or a
+source that had to be aligned, has any, so that some source pixels may lie outside the target and some target pixels
+under none.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import torch
 from torch.nn.functional import avg_pool2d, interpolate, pad
 
+from graphsr.axes import Axis, axis
 from graphsr.errors import InputError
+from graphsr.footprints import check_footprint, cubic_weight
 
-# A share below this is rounding of c * step, not a real overlap.
+# The least share of known pixels by which a mean is divided.
 _NEGLIGIBLE = 1e-9
 # The cubic kernel that torch uses.
 _CUBIC = -0.75
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """One axis of D: `cells` source pixels over `size` target pixels, as index and weight tables."""
-
-    size: int
-    cells: int
-    origin: float  # where cell 0 begins, in pixels
-    step: float  # pixels a cell
-    first: np.ndarray  # (cells,) first pixel of each cell
-    count: np.ndarray  # (cells,) how many pixels it meets; 0 for a cell outside the target
-    taps: np.ndarray  # (cells, most) their weights in the mean, zero padded; each row sums to 1, or 0 outside
-    owners: np.ndarray  # (size, 2) the cells a pixel meets (twice the same one where there is one; the nearest if none)
-    shares: np.ndarray  # (size, 2) its weights in them
-    visible: np.ndarray  # (cells,) the part of each cell that lies in the target
-
-    @property
-    def even(self) -> bool:
-        """Return whether cells are equal blocks of whole pixels that fill the axis."""
-        return self.origin == 0 and self.size % self.cells == 0 and self.step == self.size // self.cells
-
-    @property
-    def home(self) -> np.ndarray:
-        """Return (size,) the cell that holds most of each pixel."""
-        return np.where(self.shares[:, 0] >= self.shares[:, 1], self.owners[:, 0], self.owners[:, 1])
-
-    @property
-    def straddles(self) -> np.ndarray:
-        """Return (size,) which pixels lie in two cells."""
-        return self.shares[:, 1] > 0
-
-    @property
-    def couples_cells(self) -> bool:
-        """Return whether a cell may have no pixel of its own."""
-        own = self.count == 0
-        own[self.owners[~self.straddles, 0]] = True
-        return 1 < self.step < 2 or not bool(own.all())
-
-
-@lru_cache(maxsize=256)
-def axis(size: int, cells: int, origin: float = 0.0, step: float | None = None) -> Axis:
-    """Build the tables of one axis.
-
-    A cell that the target's border cuts averages over its visible part. If that is less than a pixel and less than half
-    of the cell, the cell counts as outside.
-    """
-    step = size / cells if step is None else step
-    edges = origin + np.arange(cells + 1) * step
-    begin, end = np.clip(edges[:-1], 0.0, size), np.clip(edges[1:], 0.0, size)
-    inside = _inside(end - begin, step)
-    if not inside.any():
-        raise InputError(
-            f"Sampling: {cells} source pixels of {step:g} target pixels from {origin:g} on all lie outside the target, "
-            f"which goes from 0 to {size}"
-        )
-    first = np.minimum(np.floor(begin + _NEGLIGIBLE).astype(np.int64), size - 1)
-    last = np.minimum(np.ceil(end - _NEGLIGIBLE).astype(np.int64), size) - 1
-    count = np.where(inside, last - first + 1, 0)
-    pixels = first[:, None] + np.arange(count.max())
-    overlap = np.minimum(end[:, None], pixels + 1) - np.maximum(begin[:, None], pixels)
-    taps = np.where(pixels < (first + count)[:, None], overlap, 0.0)
-    taps /= np.where(inside, taps.sum(1), 1.0)[:, None]
-    owners, shares = _transposed(size, first, count, taps)
-    return Axis(size, cells, origin, step, first, count, taps, owners, shares, inside * (end - begin) / step)
-
-
-def _inside(visible: np.ndarray, step: float) -> np.ndarray:
-    """Return which cells lie in the target, enough of them, from the length of each that does (cells,)."""
-    inside = visible >= min(1.0, 0.5 * step) - _NEGLIGIBLE
-    # A target as narrow as a pixel may see no more than a part of a cell.
-    return inside if inside.any() else (visible > _NEGLIGIBLE) & (visible == visible.max())
-
-
-def _transposed(size: int, first: np.ndarray, count: np.ndarray, taps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return owners and shares (size, 2): the cells that each pixel meets, and its weights in them."""
-    owners = np.full((size, 2), -1, np.int64)
-    shares = np.zeros((size, 2))
-    for cell in range(first.size):
-        for tap in range(count[cell]):
-            pixel = first[cell] + tap
-            place = 0 if owners[pixel, 0] < 0 else 1
-            owners[pixel, place] = cell
-            shares[pixel, place] = taps[cell, tap]
-    owned = np.flatnonzero(owners[:, 0] >= 0)
-    # Cells follow each other without gaps, so only pixels before the first or behind the last one have none.
-    nearest = np.clip(np.arange(size), owned[0], owned[-1])
-    owners[:, 0] = owners[nearest, 0]
-    owners[:, 1] = np.where(owners[:, 1] < 0, owners[:, 0], owners[:, 1])
-    return owners, shares
 
 
 def _as_size(name: str, size: tuple[int, int]) -> tuple[int, int]:
@@ -124,8 +32,9 @@ def _as_size(name: str, size: tuple[int, int]) -> tuple[int, int]:
 class Sampling:
     """The linear map D from a target of `size` (H, W) to a source of `source_size` (h, w).
 
-    `D(y)` averages (..., H, W) to (..., h, w), each pixel weighted by the area it shares with the source pixel;
-    `D.adjoint(s)` is its exact transpose. Any factor >= 1, also non-integer and different for the two axes.
+    `D(y)` averages (..., H, W) to (..., h, w), each pixel weighted by the area it shares with the source pixel, or as
+    another footprint says; `D.adjoint(s)` is its exact transpose. Any factor >= 1, also non-integer and different for
+    the two axes.
 
     Args:
         size: (H, W) of the target.
@@ -136,6 +45,9 @@ class Sampling:
         step: How many target pixels a source pixel measures (down, right). Default edge to edge. Source pixels that the
             target's border cuts average over what is inside; those of which less than a target pixel and less than half
             is inside count as outside.
+        footprint: What a source pixel averages over: "box" its area; "bicubic" as PIL and MATLAB reduce images;
+            "gaussian:SIGMA" with SIGMA in source pixels; "point" its middle. Those other than the box count as outside
+            where their middle does.
 
     Example:
         >>> import torch, graphsr
@@ -152,6 +64,7 @@ class Sampling:
         *,
         origin: tuple[float, float] = (0.0, 0.0),
         step: tuple[float, float] | None = None,
+        footprint: str = "box",
     ) -> None:
         self.size = _as_size("size", size)
         self.source_size = _as_size("source_size", source_size)
@@ -162,13 +75,16 @@ class Sampling:
             )
         if step is not None and not min(step) >= 1:
             raise InputError(f"Sampling: step must be at least 1 pixel, not {step}: the factor cannot be below 1")
+        check_footprint(footprint)
+        self.footprint = footprint
         steps = (None, None) if step is None else step
-        self.rows = axis(self.size[0], self.source_size[0], origin[0], steps[0])
-        self.columns = axis(self.size[1], self.source_size[1], origin[1], steps[1])
+        self.rows = axis(self.size[0], self.source_size[0], origin[0], steps[0], footprint)
+        self.columns = axis(self.size[1], self.source_size[1], origin[1], steps[1], footprint)
 
     def __repr__(self) -> str:
         placed = "" if self.edge_to_edge else f", origin={self.origin}, step={self.factor}"
-        return f"Sampling(size={self.size}, source_size={self.source_size}{placed})"
+        kind = "" if self.footprint == "box" else f", footprint={self.footprint!r}"
+        return f"Sampling(size={self.size}, source_size={self.source_size}{placed}{kind})"
 
     @property
     def factor(self) -> tuple[float, float]:
@@ -197,7 +113,7 @@ class Sampling:
 
     @property
     def couples_cells(self) -> bool:
-        """Return whether a source pixel may have no target pixel of its own: a factor between 1 and 2."""
+        """Return whether source pixels share their target pixels: a factor between 1 and 2, or a wide footprint."""
         return self.rows.couples_cells or self.columns.couples_cells
 
     def __call__(self, target: torch.Tensor) -> torch.Tensor:
@@ -211,9 +127,9 @@ class Sampling:
         return _widen(_widen(source, self.columns, -1), self.rows, -2)
 
     def masked(self, target: torch.Tensor, valid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Average only the valid pixels of (..., H, W); return also (..., h, w) the share of each cell that is valid.
+        """Average only the valid pixels of (..., H, W); return also (..., h, w) the share of each source pixel.
 
-        A cell without a valid pixel gets the value 0 and the share 0.
+        A source pixel without a valid pixel gets the value 0 and the share 0.
         """
         valid = valid.to(target.dtype)
         share = self(valid)
@@ -252,7 +168,8 @@ def _widen(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
     shape[dim] = along.size
     spread = shares[:, 0].reshape(shape) * values.index_select(dim, owners[:, 0])
     if along.straddles.any():
-        spread = spread + shares[:, 1].reshape(shape) * values.index_select(dim, owners[:, 1])
+        for n in range(1, owners.shape[1]):
+            spread = spread + shares[:, n].reshape(shape) * values.index_select(dim, owners[:, n])
     return spread
 
 
@@ -312,13 +229,6 @@ def _cubic(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
     total = torch.zeros(1, dtype=values.dtype, device=values.device)
     for tap in range(-1, 3):
         place = torch.as_tensor(np.clip(before + tap, 0, along.cells - 1), device=values.device)
-        weight = torch.as_tensor(_cubic_weight(before + tap - centre), dtype=values.dtype, device=values.device)
+        weight = torch.as_tensor(cubic_weight(before + tap - centre, _CUBIC), dtype=values.dtype, device=values.device)
         total = total + weight.reshape(shape) * values.index_select(dim, place)
     return total
-
-
-def _cubic_weight(distance: np.ndarray) -> np.ndarray:
-    d = np.abs(distance)
-    near = ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
-    far = ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
-    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))

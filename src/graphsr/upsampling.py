@@ -13,17 +13,18 @@ import numpy as np
 import torch
 
 from graphsr.arrays import as_array
-from graphsr.centring import needs_double
+from graphsr.centring import centred, needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, run_weighed
 from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
-from graphsr.models.base import Model, Result
+from graphsr.models.base import Model, Result, whole
 from graphsr.models.registry import load
 from graphsr.probabilities import as_probabilities, check_kind, check_probabilities
 from graphsr.sampling import Sampling
+from graphsr.scaling import known_pixels
 from graphsr.solver import Problem
 
 
@@ -81,6 +82,7 @@ def upsample(
     exact: bool = False,
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
+    footprint: str = "box",
     kind: str = "values",
     uncertainty: bool = False,
 ) -> Upsampled:
@@ -98,6 +100,8 @@ def upsample(
             target then keeps to the source as far as that allows. Default: what the model predicts, or none.
         robust: Whether source pixels that neither their neighbours nor the graph can explain are switched off. A number
             is the error, in the source's units, from which on a pixel counts as wrong.
+        footprint: What a source pixel averages over: "box" its area; "bicubic" as image libraries reduce images;
+            "gaussian:SIGMA" a lens, SIGMA in source pixels; "point" its middle. Baselines take the box only.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
 
@@ -111,13 +115,14 @@ def upsample(
         (32, 48)
     """
     began = time.perf_counter()
-    check_kind(kind, exact)
+    check_kind(kind, exact, footprint)
     chosen = model if isinstance(model, Model) else load(model)
     guide_image, source_image = _image("guide", guide), _image("source", source)
     if kind == "probabilities":
         source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(guide_image.shape, source_size)
+    sampling = Sampling((size[0], size[1]), (source_size[0], source_size[1]), footprint=footprint)
     needed = chosen.bytes_per_pixel(source_image.shape[2]) + (bytes_of_draws(size, DRAWS) if uncertainty else 0)
     _check_memory(size, needed)
     _check_values(guide_image, source_image)
@@ -136,22 +141,27 @@ def upsample(
     with _evaluating(chosen) as device:
         pair = _tensor(guide_image, np.float32).to(device), tensor.to(device)
         weights = None if given is None else given.to(device)
+        placed = None if footprint == "box" else sampling
         if errors.said:
-            result, weighed = run_weighed(chosen, *pair, confidence=weights, exact=exact, errors=errors)
-        else:
+            result, weighed = run_weighed(
+                chosen, *pair, confidence=weights, exact=exact, errors=errors, sampling=placed
+            )
+        elif placed is None:
             result = chosen.run(*pair, confidence=weights, exact=exact)
+        else:
+            result = _run_sampled(chosen, *pair, weights, exact, placed)
         std = uncertainty_of(result, chosen) if uncertainty else None
     if weighed is not None:
         known = known & (weighed.problem.confidence.cpu() > 0)  # what was switched off is not relied on
     found = result.target.cpu()
     if kind == "probabilities":
-        found = as_probabilities(found, Sampling((size[0], size[1]), (source_size[0], source_size[1])))
+        found = as_probabilities(found, sampling)
     edges, solution = result.edges, result.solution
     report = Report(
         iterations=0 if solution is None else solution.iterations,
         error=0.0 if solution is None else solution.error,
         seconds=time.perf_counter() - began,
-        fidelity=_fidelity(found, measured, known),
+        fidelity=_fidelity(found, measured, known, sampling),
         confidence=_mean_confidence(result, known),
         noise=None if weighed is None or weighed.noise is None else float(weighed.noise.mean()),
         switched_off=0 if weighed is None else weighed.switched_off,
@@ -163,6 +173,24 @@ def upsample(
         problem=result.problem,
         uncertainty=None if std is None else _array(std.cpu(), np.ndim(source)),
     )
+
+
+def _run_sampled(
+    model: Model,
+    guide: torch.Tensor,
+    source: torch.Tensor,
+    confidence: torch.Tensor | None,
+    exact: bool,
+    sampling: Sampling,
+) -> Result:
+    """Run a model on guide (1, C, H, W) and source (1, K, h, w) whose pixels are not boxes edge to edge."""
+    mean: torch.Tensor | None = None
+    if source.dtype == torch.float64 and model.shift_equivariant:
+        source, mean = centred(source, known_pixels(source, confidence))
+        source = source.float()
+    window = whole(model.select_channels(guide), source, confidence, sampling)
+    result = model.run(guide, source, confidence=confidence, exact=exact, window=window)
+    return result if mean is None else result.shifted(mean)
 
 
 @contextmanager
@@ -250,9 +278,8 @@ def _confidence(confidence: np.ndarray | float | None, source_size: Sequence[int
     return torch.from_numpy(everywhere)[None, None]
 
 
-def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> float:
+def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor, sampling: Sampling) -> float:
     """Return the RMS difference of the averaged target (1, K, H, W) and the known pixels of the source (1, K, h, w)."""
-    sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
     averages = torch.stack([sampling(channel.double()) for channel in target.unbind(1)], 1)  # one by one: memory
     return float((averages - source)[known].square().mean().sqrt())
 

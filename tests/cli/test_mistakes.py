@@ -36,6 +36,15 @@ def test_a_missing_input_is_named(run: Run, pair: Pair, role: str) -> None:
     assert text == f"error: {absent}: no such file\n"
 
 
+@pytest.mark.parametrize(
+    ("footprint", "says"), [("bicubik", "did you mean bicubic"), ("gaussian:-1", "SIGMA must be a positive number")]
+)
+def test_an_unknown_footprint_is_named(run: Run, pair: Pair, footprint: str, says: str) -> None:
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--footprint", footprint)
+    assert text.startswith(f"error: footprint '{footprint}': ")
+    assert says in text
+
+
 def test_a_folder_as_input_is_named(run: Run, pair: Pair) -> None:
     assert "is a folder" in complaint(run, pair, pair.folder, pair.source, "-o", pair.folder / "out.png")
 

@@ -64,6 +64,14 @@ def test_filled_holes_are_the_same_whatever_the_tiles():
     assert largest_difference(upsampled(guide, source, grid, tile=48, fill=True), whole) < MOST
 
 
+@pytest.mark.parametrize("footprint", ["bicubic", "point"])
+def test_a_footprint_is_the_same_whatever_the_tiles(footprint):
+    guide, source = picture((150, 160)), relief((37, 40))
+    grid = Grid.placed((150, 160), (37, 40), (0.5, -0.5), (4.0, 4.0))
+    whole = upsampled(guide, source, grid, tile=10_000, footprint=footprint)
+    assert largest_difference(upsampled(guide, source, grid, tile=56, footprint=footprint), whole) < MOST
+
+
 def test_edge_to_edge_it_is_what_upsample_gives():
     guide, source = picture((160, 160)), relief((20, 20))
     plain = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="colour").target

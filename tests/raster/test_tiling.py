@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +65,7 @@ def test_predicted_floors_count_as_the_middle_one():
 def test_a_network_adds_its_reach_to_the_halo():
     grid = Grid.edge_to_edge((800, 800), (100, 100))
     alone = default_halo(grid, COLOUR)[0]
+    assert default_halo(grid, COLOUR, "bicubic")[0] == math.ceil(alone + 1.5 * grid.step[0])
     assert alone == 206
     assert default_halo(grid, Locality(256, 32, 9e-4, 2e-3))[0] == alone + 256
 
@@ -72,7 +74,7 @@ def test_the_default_tile_shrinks_with_the_memory_a_pixel_takes():
     grid = Grid.edge_to_edge((20_000, 20_000), (2500, 2500))
     assert default_side(grid, (101, 101), 208) == 2048
     assert default_side(grid, (357, 357), 850) == 768
-    assert default_side(grid, (357, 357), 850, exact=True) < 768
+    assert default_side(grid, (357, 357), 850, double=True) < 768
 
 
 def test_a_raster_that_fits_is_one_tile():

@@ -14,11 +14,12 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from graphsr.axes import Axis, axis
 from graphsr.baselines import diffusion_kernels
 from graphsr.baselines.diffusion_kernels import RATE, TINY, Along, steps_backward, steps_forward
 from graphsr.checked_cache import check_caches
 from graphsr.graph import Edges
-from graphsr.sampling import Axis, Sampling, axis
+from graphsr.sampling import Sampling
 
 check_caches(diffusion_kernels)
 # Steps between the images that training stores; those in between are computed again for the gradient.

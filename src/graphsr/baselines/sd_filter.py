@@ -69,7 +69,9 @@ class SDFilter(Model):
         window: Window | None = None,
     ) -> Problem:
         if window is not None:
-            raise InputError("SDFilter needs the whole pair: it cannot run on windows of a raster")
+            raise InputError(
+                "SDFilter needs a source of boxes edge to edge on the guide: no footprint, no tiles of a raster"
+            )
         sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
         # In double precision: two weights of 1e-5 multiply to a contrast that single precision cannot solve.
         static, source = edge_weights(colours(guide.double()), self.sigma_g), source.double()

@@ -39,7 +39,7 @@ def announced_compilation() -> Iterator[None]:
         yield
 
 
-def compile_kernels(model: str | Model, *, exact: bool) -> None:
+def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box") -> None:
     """Compile the kernels that a model needs, by upsampling a tiny pair."""
     from graphsr import upsample
 
@@ -47,4 +47,4 @@ def compile_kernels(model: str | Model, *, exact: bool) -> None:
     # A factor that is not whole, as kernels know no other kind, and a hole wide enough for levels.
     source = random.random((14, 14))
     source[2:, 2:] = np.nan
-    upsample(random.random((64, 64, 3)), source, model=model, exact=exact)
+    upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)

@@ -51,6 +51,15 @@ Noise = Annotated[
 ]
 Robust = Annotated[bool, typer.Option("--robust", help="Switch off single source pixels that are wrong.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Make the target average back to SOURCE exactly, noise and all.")]
+Footprint = Annotated[
+    str,
+    typer.Option(
+        "--footprint",
+        metavar="F",
+        help="What a source pixel averages over: box (its area), bicubic (as image libraries reduce), gaussian:SIGMA "
+        "(a lens, SIGMA in source pixels) or point (its middle).",
+    ),
+]
 Missing = Annotated[
     float | None,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphsr.cli.console import note, progress_bar, say
-from graphsr.cli.options import Confidence, Exact, Model, Noise, Overwrite, Robust, Uncertainty
+from graphsr.cli.options import Confidence, Exact, Footprint, Model, Noise, Overwrite, Robust, Uncertainty
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def raster(
     noise: Noise = None,
     robust: Robust = False,
     exact: Exact = False,
+    footprint: Footprint = "box",
     fill: Fill = False,
     nodata: Nodata = None,
     tile: Tile = None,
@@ -144,6 +145,7 @@ def raster(
                     noise=parse_noise(noise),
                     robust=robust,
                     exact=exact,
+                    footprint=footprint,
                     fill=fill,
                     uncertainty=of_uncertainty,
                     nodata=nodata,

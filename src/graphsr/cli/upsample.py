@@ -12,6 +12,7 @@ from graphsr.cli.console import note, print_error, progress_bar, say, spinner
 from graphsr.cli.options import (
     Confidence,
     Exact,
+    Footprint,
     Guide,
     Kind,
     Missing,
@@ -49,6 +50,7 @@ def upsample(
     noise: Noise = None,
     robust: Robust = False,
     exact: Exact = False,
+    footprint: Footprint = "box",
     missing: Missing = None,
     preview: Preview = None,
     uncertainty: Uncertainty = None,
@@ -83,7 +85,15 @@ def upsample(
     number = confidence_number(confidence)
     files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty)
     options = PairOptions(
-        model, exact, missing, overwrite, kind, confidence=number, noise=parse_noise(noise), robust=robust
+        model,
+        exact,
+        missing,
+        overwrite,
+        kind,
+        confidence=number,
+        noise=parse_noise(noise),
+        robust=robust,
+        footprint=footprint,
     )
     if is_batch(guide, source):
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
@@ -145,7 +155,9 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
     outcomes: list[Outcome] = []
     with progress_bar(f"upsampling {total} pairs") as progress:
         if jobs > 1 and model.locality is not None:
-            compile_kernels(model, exact=options.exact)  # once here, rather than in every process
+            compile_kernels(
+                model, exact=options.exact, footprint=options.footprint
+            )  # once here, rather than in every process
         for outcome in run_batch(batch, options, jobs):
             outcomes.append(outcome)
             progress(len(outcomes), total)

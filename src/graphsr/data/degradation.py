@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy import ndimage
 
-from graphsr.data.footprints import average, check_footprint, downsample
+from graphsr.data.footprints import average, downsample
 from graphsr.errors import InputError
+from graphsr.footprints import check_footprint
 from graphsr.settings import build
 
 # A source pixel is at an edge if it differs from a neighbour by more than this part of the source's range.

@@ -18,6 +18,7 @@ from graphsr.files.missing import mark_missing, suspected_missing
 from graphsr.files.outputs import check_outputs
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
+from graphsr.footprints import check_footprint
 from graphsr.measurements.noise import Noise
 from graphsr.models.base import Model
 from graphsr.models.registry import load
@@ -51,6 +52,7 @@ class PairOptions:
     confidence: float | None = None  # one for all source pixels, where no file says it
     noise: Noise | None = None
     robust: bool = False
+    footprint: str = "box"
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def upsample_pair(
         InputError: A file cannot be read or must not be written, or the two do not fit; nothing is written then.
     """
     began = time.perf_counter()
+    check_footprint(options.footprint)
     check_outputs(
         {"--output": files.output, "--preview": files.preview, "--uncertainty": files.uncertainty},
         inputs=(files.guide, files.source, files.confidence),
@@ -117,6 +120,7 @@ def upsample_pair(
             exact=options.exact,
             noise=options.noise,
             robust=options.robust,
+            footprint=options.footprint,
             kind=options.kind,
             uncertainty=files.uncertainty is not None,
         )

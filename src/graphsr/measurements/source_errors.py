@@ -13,7 +13,8 @@ from graphsr.errors import InputError
 from graphsr.measurements.matching import match_noise
 from graphsr.measurements.noise import Noise, check_noise, estimate_noise, noise_confidence, resolve_noise
 from graphsr.measurements.outliers import check_robust, count_switched_off, find_inliers
-from graphsr.models.base import Model, Result, finish
+from graphsr.models.base import Model, Result, finish, whole
+from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
 
@@ -64,15 +65,25 @@ class Weighed:
 
 
 def run_weighed(
-    model: Model, guide: Tensor, source: Tensor, *, confidence: Tensor | None, exact: bool, errors: SourceErrors
+    model: Model,
+    guide: Tensor,
+    source: Tensor,
+    *,
+    confidence: Tensor | None,
+    exact: bool,
+    errors: SourceErrors,
+    sampling: Sampling | None = None,
 ) -> tuple[Result, Weighed]:
-    """Run a model on a pair whose source has errors; arguments as in `Model.run`."""
+    """Run a model on a pair whose source has errors; arguments as in `Model.run`.
+
+    `sampling` says where the source lies and what its pixels average over; default boxes edge to edge.
+    """
     known = known_pixels(source, confidence)
     mean = None
     if source.dtype in WIDE:
         source, mean = centred(source.double(), known)
     own = next((p.dtype for p in model.parameters()), torch.float32)
-    weighed = _weigh_pair(model, guide.to(own), source.to(own), confidence, exact, errors)
+    weighed = _weigh_pair(model, guide.to(own), source.to(own), confidence, exact, errors, sampling)
     if weighed.noise is not None and errors.noise not in ("auto", 0):
         weighed = replace(weighed, problem=match_noise(weighed.problem, weighed.noise))
     result = finish(weighed.problem, rtol=model.rtol)
@@ -80,7 +91,13 @@ def run_weighed(
 
 
 def _weigh_pair(
-    model: Model, guide: Tensor, source: Tensor, confidence: Tensor | None, exact: bool, errors: SourceErrors
+    model: Model,
+    guide: Tensor,
+    source: Tensor,
+    confidence: Tensor | None,
+    exact: bool,
+    errors: SourceErrors,
+    sampling: Sampling | None,
 ) -> Weighed:
     known = known_pixels(source, confidence)
     measured = torch.where(known, source, torch.nan)
@@ -89,7 +106,8 @@ def _weigh_pair(
 
     def prepare(weights: Tensor) -> Problem:
         given = weights if confidence is None else confidence * weights
-        problem = model.prepare(guide, source, confidence=given, exact=exact)
+        window = None if sampling is None else whole(model.select_channels(guide), source, given, sampling)
+        problem = model.prepare(guide, source, confidence=given, exact=exact, window=window)
         assert isinstance(problem, Problem)
         return problem if noise is None else with_noise(problem, given, noise / std, model)
 

@@ -177,8 +177,18 @@ def finish(prepared: Problem | torch.Tensor, *, rtol: float) -> Result:
     return Result(solution.target, prepared, solution)
 
 
-def whole(guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None) -> Window:
-    """Return the window of a pair that is not part of a larger one; guide as `select_channels` returns it."""
-    sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
+def whole(
+    guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None, sampling: Sampling | None = None
+) -> Window:
+    """Return the window of a pair that is not part of a larger one.
+
+    Args:
+        guide: (B, C, H, W), as `select_channels` returns it.
+        source: (B, K, h, w).
+        confidence: (B, 1 or K, h, w).
+        sampling: Where the source lies and what its pixels average over; default edge to edge, boxes.
+    """
+    if sampling is None:
+        sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
     known = known_pixels(source, confidence)
     return Window(sampling, Scale.of(guide, source, known), known)

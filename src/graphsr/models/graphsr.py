@@ -311,7 +311,7 @@ def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[
 def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     """Return for every target pixel the value (B, K, h, w) of the source pixel it begins in: (B, K, H, W)."""
     for dim, along in ((-2, sampling.rows), (-1, sampling.columns)):
-        values = values.index_select(dim, torch.as_tensor(along.owners[:, 0], device=values.device))
+        values = values.index_select(dim, torch.as_tensor(along.under, device=values.device))
     return values
 
 

@@ -51,6 +51,7 @@ def upsample(
     exact: bool = False,
     fill: bool = False,
     uncertainty: bool = False,
+    footprint: str = "box",
     origin: tuple[float, float] | None = None,
     step: tuple[float, float] | None = None,
     tile: int | None = None,
@@ -71,6 +72,7 @@ def upsample(
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
         uncertainty: Whether to return the standard deviations of the target, and not the target itself.
+        footprint: What a source pixel averages over, see `graphsr.upsample`.
         origin: Where source pixel (0, 0) begins, in guide pixels (down, right); default edge to edge, and with
             DataArrays what their coordinates say.
         step: What a source pixel measures, in guide pixels (down, right); goes with `origin`.
@@ -95,7 +97,7 @@ def upsample(
     errors = SourceErrors.checked(noise, robust, exact=exact, model=loaded)
     own = None if np.ndim(confidence) == 0 else bands_first("confidence", confidence)
     shared = checked_confidence(confidence) if own is None else 1.0
-    settings = Settings(exact, fill, confidence=shared, uncertainty=uncertainty)
+    settings = Settings(exact, fill, confidence=shared, uncertainty=uncertainty, footprint=footprint)
     if is_data_array(guide) or is_data_array(source):
         if not (is_data_array(guide) and is_data_array(source)):
             raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
@@ -143,7 +145,7 @@ def _upsample(
     errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
     settings = replace(settings, errors=errors)
     margin = settings.halo(grid, locality) if halo is None else (halo, halo)
-    side = side or default_side(grid, margin, bytes_per_pixel(loaded, source.shape[0], settings), settings.exact)
+    side = side or default_side(grid, margin, bytes_per_pixel(loaded, source.shape[0], settings), settings.needs_double)
     # A model by name is loaded where it runs; a loaded one is sent once.
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]

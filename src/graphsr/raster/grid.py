@@ -144,11 +144,11 @@ class Grid:
             last -= 1
         return first, last
 
-    def sampling(self, box: Box, source_box: Box) -> Sampling:
+    def sampling(self, box: Box, source_box: Box, footprint: str = "box") -> Sampling:
         """Return D between a box of the guide and the source pixels under it."""
         begin = [(self.origin[0], source_box.top, box.top), (self.origin[1], source_box.left, box.left)]
         origin = [round(o + first * s - start, _DIGITS) for (o, first, start), s in zip(begin, self.step, strict=True)]
-        return Sampling(box.size, source_box.size, origin=(origin[0], origin[1]), step=self.step)
+        return Sampling(box.size, source_box.size, origin=(origin[0], origin[1]), step=self.step, footprint=footprint)
 
     def visible_shares(self, box: Box, source_box: Box) -> np.ndarray:
         """Return the share of each source pixel that lies in a box of the guide, (h, w)."""

@@ -25,7 +25,7 @@ _WORDS = {
     "files": "guide or source (size or time of the file differs)",
     "weights": "model (its weights differ)",
     "pair": "pair of files or bands",
-    "settings": "choice of --confidence, --noise, --robust, --exact, --fill or --uncertainty",
+    "settings": "choice of --confidence, --noise, --robust, --exact, --footprint, --fill or --uncertainty",
     "nodata": "--nodata",
     "side": "--tile",
     "halo": "--halo",
@@ -108,7 +108,7 @@ def make_plan(
     margin = settings.halo(pair.grid, locality) if halo is None else (halo, halo)
     needed = bytes_per_pixel(model, len(pair.source_bands), settings)
     if side is None:
-        side = default_side(pair.grid, margin, needed, settings.exact)
+        side = default_side(pair.grid, margin, needed, settings.needs_double)
     if side < 1 or min(margin) < 0:
         raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {side} with {min(margin)}")
     dtype = common_type(dataset(pair.source_path), pair.source_bands)

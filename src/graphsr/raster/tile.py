@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError
+from graphsr.footprints import check_footprint
 from graphsr.measurements.outliers import REACH
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, weigh, with_noise
@@ -42,6 +43,7 @@ class Settings:
         confidence: Of all source pixels.
         least_confidence: Of any source pixel that has one of its own.
         uncertainty: Whether the values are the standard deviations of the target, and not the target itself.
+        footprint: What a source pixel averages over, one of `graphsr.footprints.FOOTPRINTS`.
     """
 
     exact: bool = False
@@ -50,12 +52,16 @@ class Settings:
     confidence: float = 1.0
     least_confidence: float = 1.0
     uncertainty: bool = False
+    footprint: str = "box"
+
+    def __post_init__(self) -> None:
+        check_footprint(self.footprint)
 
     def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
         """Return how many guide pixels are read around a tile, down and right."""
         # Where source pixels count less, edges are stronger against them.
         weight = locality.edge_weight / (self.confidence * self.least_confidence * self.errors.confidence)
-        down, right = default_halo(grid, replace(locality, edge_weight=weight))
+        down, right = default_halo(grid, replace(locality, edge_weight=weight), self.footprint)
         if self.errors.robust is False:
             return down, right
         return max(down, math.ceil(REACH * grid.step[0])), max(right, math.ceil(REACH * grid.step[1]))
@@ -63,6 +69,11 @@ class Settings:
     def with_holes(self, statistics: Statistics) -> Statistics:
         """Return the statistics with room for the holes that outliers leave."""
         return statistics if self.errors.robust is False else replace(statistics, complete=False)
+
+    @property
+    def needs_double(self) -> bool:
+        """Return whether solves are in double precision whatever the factor is."""
+        return self.exact or self.footprint != "box"
 
 
 @dataclass(frozen=True)
@@ -188,7 +199,7 @@ class _WindowPair:
             some = torch.where(weights > 0, weights, 1.0)
             confidence = some if confidence is None else confidence * some
         scale = statistics.scale()
-        window = Window(self.grid.sampling(tile.window, tile.source_window), scale, known)
+        window = Window(self.grid.sampling(tile.window, tile.source_window, self.settings.footprint), scale, known)
         problem = self.model.prepare(
             self.guide, filled, confidence=confidence, exact=self.settings.exact, window=window
         )

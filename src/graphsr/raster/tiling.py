@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graphsr.errors import InputError
+from graphsr.footprints import footprint_reach
 from graphsr.models.window import Locality
 from graphsr.raster.grid import Box, Grid
 
@@ -49,26 +50,30 @@ def decay_length(step: float, locality: Locality) -> float:
     return math.sqrt(step / (4 * locality.floor) + locality.edge_weight * step * step)
 
 
-def default_halo(grid: Grid, locality: Locality) -> tuple[int, int]:
-    """Return how many guide pixels are read around a tile, down and right."""
+def default_halo(grid: Grid, locality: Locality, footprint: str = "box") -> tuple[int, int]:
+    """Return how many guide pixels are read around a tile, down and right.
+
+    A source pixel whose footprint the border of a window cuts is not what it was, so that a wide one needs more.
+    """
+    beyond = footprint_reach(footprint) - footprint_reach("box")
 
     def along(step: float) -> int:
         solve = _LENGTHS * decay_length(step, locality) if locality.edge_weight > 0 else 0.0
-        return locality.reach + math.ceil(solve + _SOURCE_PIXELS * step)
+        return locality.reach + math.ceil(solve + (_SOURCE_PIXELS + beyond) * step)
 
     return along(grid.step[0]), along(grid.step[1])
 
 
-def default_side(grid: Grid, halo: tuple[int, int], bytes_per_pixel: int, exact: bool = False) -> int:
+def default_side(grid: Grid, halo: tuple[int, int], bytes_per_pixel: int, double: bool = False) -> int:
     """Return the side of a tile whose window fits into memory.
 
     Args:
         grid: Of the raster; one that fits is one tile.
         halo: Guide pixels read around a tile, down and right.
         bytes_per_pixel: Memory that a pixel of a window takes (`Model.bytes_per_pixel`).
-        exact: Whether the solves are exact.
+        double: Whether the solves are in double precision: exact ones, and those with a footprint of their own.
     """
-    if exact or min(grid.step) < 2:  # which are solved in double precision
+    if double or min(grid.step) < 2:  # source pixels that share target pixels are solved in double precision too
         bytes_per_pixel *= 2
     if grid.size[0] * grid.size[1] * bytes_per_pixel <= _WINDOW_BYTES and max(grid.size) <= _LARGEST_TILE:
         return max(grid.size)

@@ -70,6 +70,7 @@ def upsample_files(
     exact: bool = False,
     fill: bool = False,
     uncertainty: bool = False,
+    footprint: str = "box",
     nodata: float | None = None,
     bands: Sequence[int] | None = None,
     guide_bands: Sequence[int] | None = None,
@@ -96,6 +97,7 @@ def upsample_files(
         exact: Whether the target has to average back to the source exactly.
         fill: Whether holes of the source get values too; beyond the source there are none.
         uncertainty: Whether to write the standard deviations of the target, and not the target itself.
+        footprint: What a source pixel averages over, see `graphsr.upsample`.
         nodata: The value of pixels without one, in the result and, beside what the file itself declares, in the source;
             default that of the source, or NaN in floats.
         bands: Which bands of the source to use, counted from 1; default all.
@@ -131,7 +133,8 @@ def upsample_files(
     errors = resolve_errors(
         pair.source, pair.grid, loaded, SourceErrors.checked(noise, robust, exact=exact, model=loaded)
     )
-    settings = Settings(exact, fill, errors, checked_confidence(confidence), pair.confidence_range[0], uncertainty)
+    number, least = checked_confidence(confidence), pair.confidence_range[0]
+    settings = Settings(exact, fill, errors, number, least, uncertainty, footprint)
     plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)
     store = open_store(plan, output, resume=resume)
     with locked(store.folder):

@@ -10,7 +10,8 @@ from torch.autograd.function import once_differentiable
 
 from graphsr.errors import ConvergenceError
 from graphsr.graph import differences
-from graphsr.solver.backends.torch_backend import Relaxation, laplacian
+from graphsr.solver.backends.projection import Projection
+from graphsr.solver.backends.torch_backend import Relaxation, laplacian, relaxation
 from graphsr.solver.channels import right_hand_side, solve_channels, with_channels
 from graphsr.solver.matrix import Matrix
 from graphsr.solver.problem import Problem
@@ -106,12 +107,12 @@ def _gradients(
             flow = weight.unsqueeze(1) * answered
             grads[place + 4] = flow.sum_to_size(with_channels(offset).shape).reshape(offset.shape)
     if wanted[2] or (wanted[3] and not problem.exact):
-        relaxation = Relaxation(problem, exact=True)
-        of_source = _multipliers(problem, relaxation, grad, g)
+        relaxed = relaxation(problem, exact=True)
+        of_source = _multipliers(problem, relaxed, grad, g)
         if wanted[2]:
             grads[2] = of_source
         if wanted[3] and not problem.exact:
-            each = _of_confidence(problem, relaxation, target, g, of_source)
+            each = _of_confidence(problem, relaxed, target, g, of_source)
             grads[3] = each if problem.confidence.shape[1] == each.shape[1] else each.sum(1, keepdim=True)
     if wanted[6]:
         grads[6] = problem.prior_weight.unsqueeze(1) * g
@@ -122,7 +123,7 @@ def _gradients(
 
 
 def _of_confidence(
-    problem: Problem, relaxation: Relaxation, target: torch.Tensor, g: torch.Tensor, of_source: torch.Tensor
+    problem: Problem, relaxed: Relaxation | Projection, target: torch.Tensor, g: torch.Tensor, of_source: torch.Tensor
 ) -> torch.Tensor:
     """Return -(D g)(D y - s), (B, K, h, w).
 
@@ -135,20 +136,22 @@ def _of_confidence(
         return direct
     nothing = torch.zeros_like(problem.source)
     rhs = right_hand_side(problem, nothing[..., :1, :1], torch.ones_like(nothing[..., :1, :1]))
-    of_data = _multipliers(problem, relaxation, rhs if rhs.numel() else torch.zeros_like(target), target)
+    of_data = _multipliers(problem, relaxed, rhs if rhs.numel() else torch.zeros_like(target), target)
     weights = [weight.max() for weight in (problem.edges.down, problem.edges.right) if weight.numel()]
     stiff = torch.stack(weights).max() if weights else confidence.new_zeros(())
     return torch.where(confidence > stiff, -of_source * of_data / confidence.clamp_min(1e-30).square(), direct)
 
 
-def _multipliers(problem: Problem, relaxation: Relaxation, rhs: torch.Tensor, solution: torch.Tensor) -> torch.Tensor:
+def _multipliers(
+    problem: Problem, relaxed: Relaxation | Projection, rhs: torch.Tensor, solution: torch.Tensor
+) -> torch.Tensor:
     """Return the m (B, K, h, w) of  (L + T) solution + D^T m = rhs.
 
     For the gradient it is that of the source. Without exact fidelity m = C D g as well, but at small lambda g is so
     large that its averages are all rounding.
     """
     rest = rhs - laplacian(problem.edges, solution) - problem.prior_weight.unsqueeze(1) * solution
-    return relaxation.multipliers(problem.sampling(relaxation.inside * rest))
+    return relaxed.recover(rest)
 
 
 def demand(what: str, error: float, rtol: float, iterations: int, of: str = "the source's standard deviation") -> None:

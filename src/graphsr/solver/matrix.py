@@ -37,7 +37,7 @@ def set_up(problem: Problem, backend: Backend = "auto") -> Matrix:
 
     Args:
         problem: Its source, prior, offsets and start are not used.
-        backend: "numba" (CPU kernels), "torch" (any device) or "auto". A factor between 1 and 2 always runs in torch.
+        backend: "numba" (CPU kernels), "torch" (any device) or "auto".
     """
     # Imported here: each backend loads a library that takes a second.
     if uses_numba(problem, backend):
@@ -56,4 +56,4 @@ def uses_numba(problem: Problem, backend: Backend) -> bool:
     device = problem.source.device
     if backend == "numba" and device.type != "cpu":
         raise InputError(f"solve: backend 'numba' runs on the CPU, but the source is on {device}")
-    return backend != "torch" and device.type == "cpu" and not problem.sampling.couples_cells
+    return backend != "torch" and device.type == "cpu"

@@ -84,7 +84,7 @@ def solve(
         exact: Whether the target averages back to the source exactly.
         start: (B, K, H, W) where to begin; default the interpolated source. It does not change the answer.
         rtol: RMS error allowed against the exact minimiser, relative to the source's standard deviation.
-        backend: "numba" (CPU kernels), "torch" (any device) or "auto"; a factor between 1 and 2 always runs in torch.
+        backend: "numba" (CPU kernels), "torch" (any device) or "auto".
 
     Returns:
         The target (B, K, H, W), or as many axes as the source has.
@@ -164,7 +164,6 @@ def solve_problem(
 def _needs_double(problem: Problem, backend: Backend) -> bool:
     """Return whether single precision would surely not keep the promise of rtol."""
     sampling = problem.sampling
-    if uses_numba(problem, backend):
-        return problem.exact and sampling.straddles
-    # The inner solves of coupled source pixels have to be better than single precision.
-    return sampling.couples_cells or problem.exact
+    if sampling.couples_cells:  # the projection on targets without averages has to be better than single precision
+        return True
+    return problem.exact and (sampling.straddles or not uses_numba(problem, backend))

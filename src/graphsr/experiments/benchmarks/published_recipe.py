@@ -15,8 +15,9 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import cg, splu
 
+from graphsr.axes import Axis
 from graphsr.graph import Edges
-from graphsr.sampling import Axis, Sampling
+from graphsr.sampling import Sampling
 
 RTOL = 1e-5
 MOST_ITERATIONS = 1500
@@ -85,7 +86,7 @@ def averaging_matrix(sampling: Sampling) -> sparse.csr_array:
 
 
 def _along(axis: Axis) -> sparse.csr_array:
-    taken = axis.taps > 0
+    taken = axis.taps != 0
     cell, tap = np.nonzero(taken)
     return sparse.csr_array((axis.taps[taken], (cell, axis.first[cell] + tap)), shape=(axis.cells, axis.size))
 

@@ -9,18 +9,20 @@ import numba
 import numpy as np
 import torch
 
+from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
-from graphsr.sampling import Axis, Sampling
+from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, smoothing, sweeps
+from graphsr.solver.backends import aggregation, projection_kernels, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.levels import Levels
+from graphsr.solver.backends.projection_numba import ProjectedImage, prepare_projected
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
 from graphsr.threads import running_kernels
 
-check_caches(kernels, sweeps, stopping, aggregation, smoothing)
+check_caches(kernels, sweeps, projection_kernels, stopping, aggregation, smoothing)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
 # Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
@@ -41,13 +43,14 @@ class NumbaMatrix:
         prior_weight = problem.prior_weight.detach().contiguous().numpy()
         confidence = problem.confidence.detach().contiguous().numpy()
         shared = confidence.shape[1] == 1
-        self._images: list[tuple[int, slice, _Image]] = []
+        prepare = prepare_projected if problem.sampling.couples_cells else _prepare
+        self._images: list[tuple[int, slice, _Image | ProjectedImage]] = []
         self._slowest: dict[int, float] = {}  # of each image, see `graphsr.solver.iteration.System`
         for image in range(down.shape[0]):
             for k in range(1 if shared else confidence.shape[1]):
                 chosen = slice(None) if shared else slice(k, k + 1)
                 weights = down[image], right[image], prior_weight[image], confidence[image, k]
-                one = _prepare(*weights, exact=problem.exact, sampling=problem.sampling)
+                one = prepare(*weights, exact=problem.exact, sampling=problem.sampling)
                 self._images.append((image, chosen, one))
 
     @running_kernels()
@@ -71,10 +74,11 @@ class NumbaMatrix:
             at_once = max(1, _PIXELS_AT_ONCE // (x.shape[1] * x.shape[2]))
             for first in range(0, x.shape[0], at_once):
                 some = slice(first, first + at_once)
-                system = _NumbaSystem(one, sources[image, channels][some], side[some], x[some])
+                system = one.system(sources[image, channels][some], side[some], x[some])
                 system.slowest = self._slowest.get(number, 1.0)
                 done[some], estimate[some] = minimise(system, tolerance, relative)
                 self._slowest[number] = system.slowest
+                x[some] = system.x
         return target, iterations, error
 
 
@@ -92,6 +96,10 @@ class _Image:
         """Whether the source is the target: factor 1 and exact, so that nothing is free."""
         known = self.free.known
         return self.free.exact and known.shape == self.lattice.inverse.shape and bool(known.all())
+
+    def system(self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> _NumbaSystem:
+        """Return the system of a source (K, h, w) and a right-hand side (K, H, W) or empty; x (K, H, W) is improved."""
+        return _NumbaSystem(self, source, rhs, x)
 
 
 class _NumbaSystem:

@@ -13,10 +13,10 @@ import torch
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
 from graphsr.solver.backends.lattice import BOUND
+from graphsr.solver.backends.projection import LargestEigenvalue, Projection
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
 
-_MOST_INNER = 500
 _PRECISION: dict[torch.dtype, np.finfo[Any]] = {
     torch.float32: np.finfo(np.float32),
     torch.float64: np.finfo(np.float64),
@@ -29,7 +29,7 @@ class TorchMatrix:
     """The matrix of a problem, set up on its device."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.relaxation = problem, Relaxation(problem)
+        self.problem, self.relaxation = problem, relaxation(problem)
         self._slowest = 1.0  # see `graphsr.solver.iteration.System`
 
     def minimise(
@@ -48,9 +48,15 @@ class _TorchSystem:
     """All images and channels of a batch: source (B, K, h, w), rhs (B, K, H, W) or empty, x (B, K, H, W)."""
 
     def __init__(
-        self, problem: Problem, relaxation: Relaxation, source: torch.Tensor, rhs: torch.Tensor, x: torch.Tensor
+        self,
+        problem: Problem,
+        relaxation: Relaxation | Projection,
+        source: torch.Tensor,
+        rhs: torch.Tensor,
+        x: torch.Tensor,
     ) -> None:
         self.problem, self.relaxation, self.source = problem, relaxation, source
+        self.eigenvalue = LargestEigenvalue()
         self.x = x
         self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
         self.count, self.pixels = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
@@ -75,6 +81,7 @@ class _TorchSystem:
         pull = problem.sampling.adjoint(self.confidence * (self.source - problem.sampling(x)))
         self.r = (self.rhs + pull - laplacian(edges, x) - problem.prior_weight.unsqueeze(1) * x).to(self.x.dtype)
         self.p, self.q, self.change = (torch.zeros_like(self.x) for _ in range(3))
+        self.eigenvalue.restart()
 
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         z, pushed, compliance = self.relaxation(self.r)
@@ -87,6 +94,9 @@ class _TorchSystem:
         return _on_host(gamma), _on_host(delta)
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+        if isinstance(self.relaxation, Projection):  # with a relaxation no eigenvalue exceeds 1
+            self.eigenvalue.add(alpha, beta, active)
+            self.largest = self.eigenvalue.value
         step, turn = (self._each(np.where(active, coefficient, 0.0)) for coefficient in (alpha, beta))
         self.p, self.q = self.z + turn * self.p, self.w + turn * self.q
         self.change, self.r = self.change + step * self.p, self.r - step * self.q
@@ -132,22 +142,36 @@ def degree(edges: Edges) -> torch.Tensor:
     return total
 
 
+def relaxed_diagonal(edges: Edges, prior_weight: torch.Tensor) -> torch.Tensor:
+    """Return E (B, 1, H, W), a diagonal that is nowhere below L + T; prior_weight (B, H, W) or (B, 1, 1)."""
+    return (BOUND * degree(edges) + prior_weight).unsqueeze(1).clamp_min(1e-30)
+
+
+def relaxation(problem: Problem, *, exact: bool | None = None) -> Relaxation | Projection:
+    """Return the preconditioner of a problem; `exact` instead of the problem's own, if given."""
+    if not problem.sampling.couples_cells:
+        return Relaxation(problem, exact=exact)
+    return Projection(
+        problem.sampling,
+        relaxed_diagonal(problem.edges, problem.prior_weight),
+        problem.confidence,
+        (problem.confidence > 0).to(problem.source.dtype),
+        problem.exact if exact is None else exact,
+    )
+
+
 class Relaxation:
     """Solves E z + D^T m = r, D z = C^-1 m by eliminating z: m = (C^-1 + D E^-1 D^T)^-1 D E^-1 r.
 
     That matrix is diagonal if every cell keeps pixels of its own and the straddling ones are taken last (lattice.py).
-    With a factor between 1 and 2 cells have no pixel of their own; it is then solved by inner conjugate gradients.
     """
 
     def __init__(self, problem: Problem, *, exact: bool | None = None) -> None:
         sampling = self.sampling = problem.sampling
-        diagonal = (BOUND * degree(problem.edges) + problem.prior_weight).unsqueeze(1).clamp_min(1e-30)
+        diagonal = relaxed_diagonal(problem.edges, problem.prior_weight)
         rows = torch.as_tensor(sampling.rows.straddles, device=diagonal.device)
         columns = torch.as_tensor(sampling.columns.straddles, device=diagonal.device)
-        self.coupled = sampling.couples_cells
         straddles = (rows[:, None] | columns[None, :]).to(diagonal.dtype)
-        if self.coupled:
-            straddles = torch.zeros_like(straddles)
         self.straddling = bool(straddles.any())
         self.inside = (1 - straddles) / diagonal  # (B, 1, H, W)
         self.known = (problem.confidence > 0).to(diagonal.dtype)  # (B, 1 or K, h, w)
@@ -162,55 +186,28 @@ class Relaxation:
     def __call__(self, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """z (B, K, H, W), D^T m and m . C^-1 m (B, K)"""
         average = self.sampling(self.inside * r)
-        m = self.multipliers(average)
+        m = self.gain * average
         pushed = self.sampling.adjoint(m)
         across = None
         if self.straddling:
             across = self.across * (r - pushed)
-            m = self.multipliers(average + self.sampling(across))
+            m = self.gain * (average + self.sampling(across))
             pushed = self.sampling.adjoint(m)
         z = self.inside * (r - pushed)
         return z if across is None else z + across, pushed, _dot(self.compliance * m, m)
 
     def fit(self, shortfall: torch.Tensor) -> torch.Tensor:
         """The change of the target that lifts its averages by `shortfall` (B, K, h, w)."""
-        return self.inside * self.sampling.adjoint(self.multipliers(shortfall))
+        return self.inside * self.sampling.adjoint(self.gain * shortfall)
 
-    def multipliers(self, average: torch.Tensor) -> torch.Tensor:
-        """(C^-1 + D E^-1 D^T)^-1 average, on the known cells. (B, K, h, w)"""
-        if not self.coupled:
-            return self.gain * average
-
-        def matrix(m: torch.Tensor) -> torch.Tensor:
-            return self.known * (self.compliance * m + self.sampling(self.inside * self.sampling.adjoint(m)))
-
-        r = self.known * average
-        m = torch.zeros_like(r)
-        p = z = self.gain * r
-        gamma = _dot(r, z)
-        goal = gamma * torch.finfo(r.dtype).eps ** 2
-        for _ in range(_MOST_INNER):
-            if bool((gamma <= goal).all()):
-                break
-            q = matrix(p)
-            alpha = torch.where(gamma > goal, gamma / _dot(p, q).clamp_min(1e-300), torch.zeros_like(gamma))
-            m, r = m + _each(alpha, m) * p, r - _each(alpha, m) * q
-            z = self.gain * r
-            new_gamma = _dot(r, z)
-            beta = torch.where(gamma > goal, new_gamma / gamma.clamp_min(1e-300), torch.zeros_like(gamma))
-            p = z + _each(beta, m) * p
-            gamma = torch.where(gamma > goal, new_gamma, gamma)
-        return m
+    def recover(self, rest: torch.Tensor) -> torch.Tensor:
+        """The m (B, K, h, w) of D^T m = rest, on the known cells."""
+        return self.gain * self.sampling(self.inside * rest)
 
 
 def _dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """(B, K)"""
     return (a * b).sum((-2, -1), dtype=torch.float64)
-
-
-def _each(factor: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """(B, K) to be multiplied with (B, K, H, W)"""
-    return factor.to(like.dtype)[..., None, None]
 
 
 def _average_squared(sampling: Sampling, values: torch.Tensor) -> torch.Tensor:
