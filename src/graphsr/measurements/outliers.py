@@ -31,8 +31,8 @@ _SUSPECT = 3.0
 # Solves switch errors off beyond so many standard deviations. A detail that the guide does not show has some, hardly
 # ever more than _IF_RARE. Where more than a share of the pixels within a radius, and not just a few, have more than
 # that, outliers are common, and smaller errors are likely to be outliers too.
-_IF_COMMON, _IF_RARE = 2.5, 6.0
-_COMMON, _A_FEW, _RADIUS = 0.01, 3, 20
+_IF_COMMON, _IF_RARE = 2.5, 8.0
+_COMMON, _A_FEW, _RADIUS = 0.01, 1, 20
 # The least standard deviation of a source pixel's error, in those of the source: in that look, and in solves.
 _FIRST_LEAST_ERROR, _LEAST_ERROR = 0.06, 0.03
 # Solves take the source for noisy, by this part of its standard deviation.
