@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -60,13 +61,25 @@ def test_a_guide_that_is_missing_is_said(run: Run, film: Path) -> None:
     [
         ("guides/f0.png", "must be a folder of frames, a pattern in quotes, or a video (.mp4"),
         ("empty", "there is no image"),
+        ("nowhere", "no such folder or file"),
+        ("nowhere.mp4", "no such file"),
     ],
 )
 def test_what_is_no_film_is_said(run: Run, film: Path, guides: str, message: str) -> None:
+    if guides.endswith(".mp4"):
+        pytest.importorskip("av")
     (film / "empty").mkdir()
     outcome = run("video", film / guides, film / "sources", "-o", film / "large", *COLOUR)
     assert outcome.code == 2
     assert message in outcome.err
+    assert not (film / "large").exists()
+
+
+def test_without_the_extra_its_name_is_said(run: Run, film: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)  # as if it were not installed
+    outcome = run("video", film / "film.mp4", film / "sources", "-o", film / "large", *COLOUR)
+    assert outcome.code == 2
+    assert "pip install 'graphsr[video]'" in outcome.err
 
 
 class TestVideoFiles:

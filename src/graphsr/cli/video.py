@@ -49,13 +49,11 @@ def video(
     """
     import time
 
-    from graphsr.files import make_folder
     from graphsr.files.frames import count_frames, upsample_video
     from graphsr.files.pair import PairOptions
 
     options = PairOptions(model, exact, missing, overwrite)
     total = count_frames(sources)
-    make_folder(output)
     began, done, iterations, failed, noted = time.perf_counter(), 0, 0, 0, set[str]()
     with progress_bar(f"upsampling {total} frames") as progress:
         for outcome in upsample_video(guides, sources, output, options, steady=steady):

@@ -10,6 +10,7 @@ from typing import Any
 
 from graphsr.errors import InputError, missing_extra
 from graphsr.files.batch import Batch, Outcome, attempt, by_name, is_batch, match_pairs
+from graphsr.files.outputs import make_folder
 from graphsr.files.pair import PairFiles, PairOptions
 from graphsr.files.registry import output_name
 from graphsr.files.writing import write_image
@@ -44,9 +45,12 @@ def upsample_video(
     model = Following(load(options.model), steady)
     if is_batch(guides):
         batch = match_pairs(guides, sources, output)
+        make_folder(output)
         yield from _upsample_matched(batch, options, model)
     elif is_video(guides):
         yield from _upsample_decoded(guides, by_name(sources), output, options, model)
+    elif not guides.exists():
+        raise InputError(f"{guides}: no such folder or file")
     else:
         raise InputError(f"{guides}: must be a folder of frames, a pattern in quotes, or a video ({', '.join(VIDEOS)})")
 
@@ -73,6 +77,7 @@ def _upsample_decoded(
             name, files = next(left, ("", []))
             if not files:
                 raise InputError(f"{video}: has more frames than there are sources ({number}); one a frame is needed")
+            make_folder(output)  # not before there is something to write
             guide = Path(folder) / f"{name}.png"
             write_image(guide, frame)
             yield attempt(name, PairFiles(guide, files[0], output / output_name(files[0])), options, model)
