@@ -79,7 +79,8 @@ def as_probabilities(target: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     for _ in range(_ROUNDS):
         for channel, average in zip(target.unbind(1), wanted.unbind(1), strict=True):  # one by one: memory
             ratio = average / sampling(channel).clamp_min(_NEGLIGIBLE)
-            channel.mul_(sampling.adjoint(ratio) / whole)
+            # A pixel in no source pixel is in no average.
+            channel.mul_(torch.where(whole > 0, sampling.adjoint(ratio) / whole, 1.0))
         _divide_by_sum(target)
     return target
 

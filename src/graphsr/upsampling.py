@@ -15,9 +15,12 @@ import torch
 from graphsr.arrays import as_array
 from graphsr.centring import centred, needs_double
 from graphsr.errors import InputError
+from graphsr.footprints import check_footprint
 from graphsr.graph import Edges
+from graphsr.measurements.alignment import Alignment, check_align, find_alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, run_weighed
+from graphsr.measurements.turning import TurnedFrame
 from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result, whole
@@ -42,6 +45,7 @@ class Report:
         noise: Standard deviation of the source's noise that the solve reckoned with, in the source's units, the mean of
             its channels; None: nothing was said of it.
         switched_off: How many source pixels were switched off as outliers.
+        alignment: How the source was found to lie on the guide, or why nothing was changed; "" if not asked for.
     """
 
     iterations: int
@@ -51,6 +55,7 @@ class Report:
     confidence: float = 1.0
     noise: float | None = None
     switched_off: int = 0
+    alignment: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +65,13 @@ class Upsampled:
     Attributes:
         target: (H, W) or (H, W, K) float32; float64 where float32 could not hold it, as with a small variation on a
             large offset.
-        edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one.
+        edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one. Where the alignment has
+            a turn, edges and problem are those of the turned guide, which is larger.
         report: How it went.
         problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
         uncertainty: Like target, a standard deviation for every pixel; None unless asked for.
+        alignment: (2, 3) maps x and y in source pixels to x and y in guide pixels (the first pixel's centre at
+            0.5), where the source was aligned; None where it lies edge to edge.
     """
 
     target: np.ndarray
@@ -71,6 +79,7 @@ class Upsampled:
     report: Report
     problem: Problem | None = None
     uncertainty: np.ndarray | None = None
+    alignment: np.ndarray | None = None
 
 
 def upsample(
@@ -85,6 +94,7 @@ def upsample(
     footprint: str = "box",
     kind: str = "values",
     uncertainty: bool = False,
+    align: str | None = None,
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
@@ -104,6 +114,8 @@ def upsample(
             "gaussian:SIGMA" a lens, SIGMA in source pixels; "point" its middle. Baselines take the box only.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
+        align: "shift", or "affine" for shift, scale and turn: find how the source lies on the guide from the edges of
+            both, and solve with the source there. Where they do not tell, nothing is changed. Baselines cannot.
 
     Returns:
         The target (H, W) or (H, W, K) with its graph and a report.
@@ -116,13 +128,14 @@ def upsample(
     """
     began = time.perf_counter()
     check_kind(kind, exact, footprint)
+    check_align(align)
     chosen = model if isinstance(model, Model) else load(model)
     guide_image, source_image = _image("guide", guide), _image("source", source)
     if kind == "probabilities":
         source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     _check_sizes(guide_image.shape, source_size)
-    sampling = Sampling((size[0], size[1]), (source_size[0], source_size[1]), footprint=footprint)
+    check_footprint(footprint)
     needed = chosen.bytes_per_pixel(source_image.shape[2]) + (bytes_of_draws(size, DRAWS) if uncertainty else 0)
     _check_memory(size, needed)
     _check_values(guide_image, source_image)
@@ -137,11 +150,16 @@ def upsample(
     measured = _tensor(source_image, np.float64)
     wide = kind == "values" and needs_double(measured, known)  # probabilities need no more than single precision
     tensor = measured if wide else measured.float()
+    alignment = Alignment()
+    if align is not None:
+        alignment = find_alignment(guide_image, np.where(known[0].numpy(), measured[0].numpy(), np.nan), align)
+    frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, footprint)
+    seen = frame.turned(guide_image) if frame.turn else guide_image
     weighed = None
     with _evaluating(chosen) as device:
-        pair = _tensor(guide_image, np.float32).to(device), tensor.to(device)
+        pair = _tensor(seen, np.float32).to(device), tensor.to(device)
         weights = None if given is None else given.to(device)
-        placed = None if footprint == "box" else sampling
+        placed = None if footprint == "box" and sampling.edge_to_edge else sampling
         if errors.said:
             result, weighed = run_weighed(
                 chosen, *pair, confidence=weights, exact=exact, errors=errors, sampling=placed
@@ -165,13 +183,15 @@ def upsample(
         confidence=_mean_confidence(result, known),
         noise=None if weighed is None or weighed.noise is None else float(weighed.noise.mean()),
         switched_off=0 if weighed is None else weighed.switched_off,
+        alignment=alignment.words,
     )
     return Upsampled(
-        target=_array(found, np.ndim(source)),
+        target=_array(found, np.ndim(source), frame),
         edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
         report=report,
         problem=result.problem,
-        uncertainty=None if std is None else _array(std.cpu(), np.ndim(source)),
+        uncertainty=None if std is None else _array(std.cpu(), np.ndim(source), frame),
+        alignment=alignment.matrix,
     )
 
 
@@ -184,9 +204,11 @@ def _run_sampled(
     sampling: Sampling,
 ) -> Result:
     """Run a model on guide (1, C, H, W) and source (1, K, h, w) whose pixels are not boxes edge to edge."""
+    known = known_pixels(source, confidence)
+    source = torch.where(known, source, torch.nan)
     mean: torch.Tensor | None = None
     if source.dtype == torch.float64 and model.shift_equivariant:
-        source, mean = centred(source, known_pixels(source, confidence))
+        source, mean = centred(source, known)
         source = source.float()
     window = whole(model.select_channels(guide), source, confidence, sampling)
     result = model.run(guide, source, confidence=confidence, exact=exact, window=window)
@@ -210,9 +232,11 @@ def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:
     return torch.from_numpy(np.array(np.moveaxis(image, 2, 0)[None], dtype=dtype, order="C"))  # a copy, to be ours
 
 
-def _array(target: torch.Tensor, axes: int) -> np.ndarray:
-    """Return (1, K, H, W) as (H, W, K), or as (H, W) for a source of two axes."""
+def _array(target: torch.Tensor, axes: int, frame: TurnedFrame) -> np.ndarray:
+    """Return (1, K, H, W) of a frame, turned back, as (H, W, K), or as (H, W) for a source of two axes."""
     image = np.moveaxis(target[0].numpy(), 0, 2)
+    if frame.turn:
+        image = frame.turned_back(image)
     return np.ascontiguousarray(image[..., 0] if axes == 2 else image)
 
 
@@ -280,6 +304,7 @@ def _confidence(confidence: np.ndarray | float | None, source_size: Sequence[int
 
 def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor, sampling: Sampling) -> float:
     """Return the RMS difference of the averaged target (1, K, H, W) and the known pixels of the source (1, K, h, w)."""
+    known = known & torch.from_numpy(sampling.visible > 0)
     averages = torch.stack([sampling(channel.double()) for channel in target.unbind(1)], 1)  # one by one: memory
     return float((averages - source)[known].square().mean().sqrt())
 

@@ -84,7 +84,7 @@ class TestEveryMethod:
     def test_refuses_to_run_on_windows(self, name):
         guide, source = noise(1, 3, 8, 8), noise(1, 1, 4, 4)
         window = whole(guide, source, None)
-        with pytest.raises(InputError, match="needs the whole pair"):
+        with pytest.raises(InputError, match="edge to edge on the guide"):
             MODELS[name]().run(guide, source, window=window)
 
     @every_model

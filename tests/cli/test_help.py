@@ -65,7 +65,7 @@ def test_upsample_lists_its_options(run: Run) -> None:
 
 COMMANDS = [
     *("upsample", "raster", "demo", "train", "export", "evaluate", "calibrate", "methods", "reproduce", "warm-up"),
-    *("benchmark solver", "benchmark raster"),
+    *("benchmark solver", "benchmark raster", "benchmark alignment"),
 ]
 
 

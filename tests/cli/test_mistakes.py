@@ -209,3 +209,25 @@ def test_an_interrupt_exits_with_130_and_shows_no_traceback(pair: Pair) -> None:
     assert process.returncode == 130
     assert "Traceback" not in out + err
     assert not (pair.folder / "out.png").exists()
+
+
+def test_an_unknown_alignment_gets_a_suggestion(run: Run, pair: Pair) -> None:
+    text = complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.png", "--align", "afine")
+    assert text == "error: align 'afine': unknown; did you mean affine?\n"
+
+
+def test_tiles_are_not_aligned(run: Run, pair: Pair) -> None:
+    outcome = run("raster", pair.guide, pair.source, "-o", pair.folder / "out.tif", "--align", "shift")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: --align: not in tiles")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"), [(("--data", "absent"), "no such folder"), (("--data", ".", "--factors", "1"), "--factors")]
+)
+def test_the_benchmark_of_alignment_says_what_it_needs(run: Run, arguments: tuple[str, ...], wrong: str) -> None:
+    outcome = run("benchmark", "alignment", *arguments)
+    assert outcome.code == 2
+    assert wrong in outcome.err
+    assert outcome.err.count("\n") == 1

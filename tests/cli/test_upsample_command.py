@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import tifffile
@@ -9,6 +11,7 @@ from PIL import Image as PillowImage
 
 from graphsr.files import read_image, write_image
 from tests.cli.files_and_runs import FACTOR, SIZE, Pair, Run
+from tests.measurements.shifted_pairs import placed_pair
 
 COLOUR = ("--model", "colour")
 
@@ -220,3 +223,25 @@ def test_an_uncertainty_that_cannot_be_had_leaves_no_file(run: Run, pair: Pair) 
     outcome = run("upsample", pair.guide, pair.source, "-o", out, "--uncertainty", out, *COLOUR)
     assert "--uncertainty and --output are the same file" in outcome.err
     assert pair.files() == before
+
+
+def test_a_shifted_source_is_aligned_and_the_shift_is_said(run: Run, pair: Pair) -> None:
+    shifted = placed_pair((-2.6, 1.3))
+    guide, source, out = (pair.folder / name for name in ("photo.png", "shifted.npy", "aligned.npy"))
+    write_image(guide, shifted.guide)
+    write_image(source, shifted.source.astype(np.float32))
+    outcome = run("upsample", guide, source, "-o", out, "--align", "shift", *COLOUR)
+    assert outcome.code == 0, outcome.err
+    said = " ".join(outcome.out.split())
+    assert re.search(
+        r"alignment the source lies 2\.\d\d guide pixels to the left and 1\.\d\d down \(give or take", said
+    )
+    error = np.sqrt(np.mean((read_image(out).array - shifted.depth) ** 2))
+    # Without alignment 0.138 m.
+    assert error < 0.07
+
+
+def test_a_pair_that_tells_nothing_is_not_aligned_and_that_is_said(run: Run, pair: Pair) -> None:
+    outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "t.png", "--align", "affine", *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert "unchanged: the source has too few edges" in " ".join(outcome.out.split())

@@ -77,8 +77,8 @@ class Baseline(Model):
             raise InputError(f"{type(self).__name__} cannot be exact; use a graph model such as 'colour'")
         if window is not None:
             raise InputError(
-                f"{type(self).__name__} needs a source of boxes edge to edge on the guide: no footprint, no tiles of a "
-                "raster"
+                f"{type(self).__name__} needs a source of boxes edge to edge on the guide: no footprint, no "
+                "alignment, no tiles of a raster"
             )
         known = known_pixels(source, confidence)
         confidence = known.to(source.dtype) if confidence is None else torch.where(known, confidence, 0.0)

@@ -70,7 +70,7 @@ class SDFilter(Model):
     ) -> Problem:
         if window is not None:
             raise InputError(
-                "SDFilter needs a source of boxes edge to edge on the guide: no footprint, no tiles of a raster"
+                "SDFilter needs a source of boxes edge to edge on the guide: no footprint, no alignment, no tiles"
             )
         sampling = Sampling((guide.shape[-2], guide.shape[-1]), (source.shape[-2], source.shape[-1]))
         # In double precision: two weights of 1e-5 multiply to a contrast that single precision cannot solve.

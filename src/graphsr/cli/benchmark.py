@@ -191,6 +191,62 @@ def frames(
     show(grid)
 
 
+@app.command()
+@with_verbosity
+def alignment(
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data", metavar="FOLDER", help="Folder of the data sets, as in docs/data.md.", show_default=False
+        ),
+    ],
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Pairs of each data set.")] = 4,
+    factors: Annotated[str, typer.Option("--factors", metavar="A,B", help="Upsampling factors.")] = "4,8,16",
+    solve: Annotated[bool, typer.Option("--solve/--no-solve", help="Also compare targets of the colour model.")] = True,
+) -> None:
+    """Measure how well known shifts of sources are found, and what that does to the target.
+
+    Sources of validation pairs are shifted by 0.5 to 6 guide pixels. Maps of a sensor may lie a little beside their
+    guides, so the shift found is compared with the true one, and with what is found without any shift.
+
+    \b
+    Examples:
+      graphsr benchmark alignment --data data/
+      graphsr benchmark alignment --data data/ --pairs 10 --factors 4,8 --no-solve
+    """
+    from graphsr.experiments.benchmarks import alignment as measure
+
+    if not data.is_dir():
+        raise InputError(f"{data}: no such folder; --data is the folder that holds the data sets")
+    try:
+        chosen = tuple(int(word) for word in factors.split(","))
+    except ValueError:
+        chosen = ()
+    if not chosen or min(chosen) < 2:
+        raise InputError(f"--factors {factors!r}: must be whole numbers of at least 2, such as 4,8,16")
+    with status_line("starting") as update:
+        cases = measure.run(data, chosen, pairs, solve=solve, update=update)
+    headings = (
+        "set",
+        "factor",
+        "pairs",
+        "aligned",
+        "within 0.25",
+        "of unshifted",
+        "median",
+        "RMSE ratio",
+        "within 10 %",
+    )
+    table = new_table(headings, words=1, title="Shifts of 0.5 to 6 guide pixels")
+    for name in (*dict.fromkeys(case.set for case in cases), "all"):
+        for factor in chosen:
+            row = measure.summarise([case for case in cases if name in (case.set, "all") and case.factor == factor])
+            shares = (f"{share:.0%}" for share in (row.aligned, row.close, row.close_to_unshifted))
+            ratios = (f"{row.rmse_ratio:.2f}", f"{row.rmse_within:.0%}") if solve else ("", "")
+            table.add_row(name, f"x{factor}", str(row.cases), *shares, f"{row.error:.2f}", *ratios)
+    show(table)
+
+
 def _show(measured: SolverBenchmark) -> None:
     for table in (_comparison_table(measured), _ratio_table(measured), _goal_table(measured.goals)):
         show(table)

@@ -60,6 +60,15 @@ Footprint = Annotated[
         "(a lens, SIGMA in source pixels) or point (its middle).",
     ),
 ]
+Align = Annotated[
+    str | None,
+    typer.Option(
+        "--align",
+        metavar="shift|affine",
+        help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and turn), and solve so.",
+        show_default=False,
+    ),
+]
 Missing = Annotated[
     float | None,
     typer.Option(

@@ -96,6 +96,7 @@ def raster(
     scheduler: Scheduler = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    align: Annotated[str | None, typer.Option("--align", hidden=True)] = None,
 ) -> None:
     """Upsample georeferenced rasters of any size, tile by tile.
 
@@ -109,6 +110,11 @@ def raster(
       graphsr raster orthophoto.tif lidar.tif -o fine.tif --noise auto --robust
       graphsr raster guide.tif thermal.tif -o out.tif --scheduler tcp://head:8786 --resume
     """
+    if align is not None:
+        raise InputError(
+            "--align: not in tiles, as each would find another place; the geotransform says where SOURCE lies, so "
+            "correct that one (graphsr upsample --align on a part of the pair says by how much)"
+        )
     if workers is not None and scheduler is not None:
         raise InputError("--workers starts a cluster and --scheduler names one; give one of the two")
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.

@@ -10,6 +10,7 @@ import typer
 
 from graphsr.cli.console import note, print_error, progress_bar, say, spinner
 from graphsr.cli.options import (
+    Align,
     Confidence,
     Exact,
     Footprint,
@@ -51,6 +52,7 @@ def upsample(
     robust: Robust = False,
     exact: Exact = False,
     footprint: Footprint = "box",
+    align: Align = None,
     missing: Missing = None,
     preview: Preview = None,
     uncertainty: Uncertainty = None,
@@ -72,6 +74,7 @@ def upsample(
       graphsr upsample photo.jpg tof.png -o depth.png --noise auto --robust
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
       graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
+      graphsr upsample photo.jpg thermal.tif -o fine.tif --align shift
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
       graphsr upsample photo.jpg scores.npy -o fine.npy --kind probabilities
@@ -94,6 +97,7 @@ def upsample(
         noise=parse_noise(noise),
         robust=robust,
         footprint=footprint,
+        align=align,
     )
     if is_batch(guide, source):
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
@@ -113,6 +117,8 @@ def _print_report(report: PairReport) -> None:
     say("guide", f"{files.guide}, {report.guide}")
     say("source", f"{files.source}, {report.source}{f', {report.missing:,} missing' if report.missing else ''}")
     say("factor", "{:.4g} x {:.4g}".format(*report.factors))
+    if report.solve.alignment:
+        say("alignment", report.solve.alignment)
     say("time", f"{report.solve.seconds:.1f} s")
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
     if report.solve.noise is not None:
@@ -171,7 +177,8 @@ def _summarise(outcomes: list[Outcome], output: Path) -> None:
     done = [outcome.report for outcome in outcomes if outcome.report is not None]
     for report in done:
         rms = f"averages back within {report.solve.fidelity:.3g} (RMS)"
-        say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {rms}")
+        placed = f"; {report.solve.alignment}" if report.solve.alignment else ""
+        say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {rms}{placed}")
     failed = [outcome for outcome in outcomes if outcome.report is None]
     say("pairs", f"{len(done)} of {len(outcomes)} written to {output}{f', {len(failed)} failed' if failed else ''}")
     for outcome in failed:

@@ -19,6 +19,7 @@ from graphsr.files.outputs import check_outputs
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
 from graphsr.footprints import check_footprint
+from graphsr.measurements.alignment import check_align
 from graphsr.measurements.noise import Noise
 from graphsr.models.base import Model
 from graphsr.models.registry import load
@@ -53,6 +54,7 @@ class PairOptions:
     noise: Noise | None = None
     robust: bool = False
     footprint: str = "box"
+    align: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def upsample_pair(
     """
     began = time.perf_counter()
     check_footprint(options.footprint)
+    check_align(options.align)
     check_outputs(
         {"--output": files.output, "--preview": files.preview, "--uncertainty": files.uncertainty},
         inputs=(files.guide, files.source, files.confidence),
@@ -123,6 +126,7 @@ def upsample_pair(
             footprint=options.footprint,
             kind=options.kind,
             uncertainty=files.uncertainty is not None,
+            align=options.align,
         )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error

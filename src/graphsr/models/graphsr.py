@@ -194,12 +194,12 @@ class GraphSR(Model):
         guide, known = self.select_channels(guide), known_pixels(source, confidence)
         window = window or whole(guide, source, confidence)
         sampling, scale = window.sampling, window.scale
-        if self.architecture.published:
+        published = self.architecture.published
+        if published and sampling.edge_to_edge:
             interpolated = interpolate_published(source, sampling.size, known)
-            colours = imagenet_normalised(unit_range(guide))
         else:
             interpolated = interpolate_source(source, sampling, known)
-            colours = scale.standardise_guide(guide)
+        colours = imagenet_normalised(unit_range(guide)) if published else scale.standardise_guide(guide)
         predicted = self.predict(colours, interpolated, torch.where(known, source, torch.nan), window)
         noise = None
         if self.architecture.confidence:

@@ -1,0 +1,221 @@
+"""Find how a source lies on its guide: the placement at which its edges meet edges of the guide.
+
+The guide has many more edges than the source, so what counts is how much of an edge there is in the guide at the
+points of the source's edges, across the same direction; an edge counts hardly more for being strong. All shifts within
+reach are tried, the best one is refined, and how much it depends on single parts of the pair tells how far off it may
+be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage, optimize
+
+from graphsr.errors import InputError
+from graphsr.measurements.alignment_score import Score
+from graphsr.measurements.edge_points import GROUPS, edge_points
+from graphsr.measurements.turning import TurnedFrame
+from graphsr.sampling import Sampling
+from graphsr.suggestion import suggestion
+
+KINDS = ("shift", "affine")
+# Shifts of so many guide pixels are found at least, or of a source pixel if that is more.
+_REACH = 8
+# Growth and turn that are tried, in guide pixels at half a diagonal from the middle.
+_GROWTHS_AND_TURNS = (-9, -6, -3, 0, 3, 6, 9)
+# Growth and turn of less than this are left out: they move no pixel by more.
+_LEAST_MOVE = 0.5
+# So many points are enough to choose between those.
+_POINTS_FOR_CHOICE = 1500
+# Fewer points tell nothing.
+_FEWEST_POINTS = 20
+# Shifts of more guide pixels than this are less likely, those of as many again much less.
+_LIKELY = 6.0
+# All groups of points have to gain from the best shift: this many standard errors of their mean gain.
+_LEAST_T = 4.0
+# A placement is used if its standard error is at most this part of a source pixel.
+_LARGEST_ERROR = 0.1
+# Finite differences of the score are taken over so many guide pixels.
+_DIFFERENCE = 0.5
+# A direction in which the score is flatter than this, relative to the steepest, is one in which the pair tells nothing.
+_LEAST_CURVATURE = 0.02
+_TO_TELL = "to tell how the source lies on the guide"
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """How a source lies on its guide.
+
+    Attributes:
+        matrix: (2, 3) maps x and y in source pixels to x and y in guide pixels, corners at 0; None: edge to edge.
+        words: What was found, or why nothing was.
+        error: Estimated standard error of the placement, in guide pixels.
+    """
+
+    matrix: np.ndarray | None = None
+    words: str = ""
+    error: float = math.inf
+
+    def frame(self, size: tuple[int, int]) -> TurnedFrame:
+        """Return the frame about a guide of `size` (H, W) in which the source lies along rows and columns."""
+        turn = 0.0 if self.matrix is None else math.atan2(self.matrix[1, 0], self.matrix[0, 0])
+        return TurnedFrame(size, turn)
+
+    def sampling(self, size: tuple[int, int], source_size: tuple[int, int], footprint: str = "box") -> Sampling:
+        """Return D for the frame about a guide of `size` (H, W) and a source of `source_size` (h, w)."""
+        if self.matrix is None:
+            return Sampling(size, source_size, footprint=footprint)
+        frame = self.frame(size)
+        (step_x, _, x), (_, step_y, y) = frame.matrix(self.matrix).tolist()
+        return Sampling(frame.frame_size, source_size, origin=(y, x), step=(step_y, step_x), footprint=footprint)
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """Placements of a source by four parameters, all in guide pixels.
+
+    They are the shift x and y, and growth and turn about the middle of the guide, at half a diagonal from it.
+
+    Attributes:
+        nominal: (2, 3) the placement edge to edge.
+        size: W and H of the guide.
+    """
+
+    nominal: np.ndarray
+    size: np.ndarray
+
+    @property
+    def half(self) -> float:
+        """Return half a diagonal of the guide."""
+        return float(np.hypot(*self.size)) / 2
+
+    def matrix(self, parameters: np.ndarray) -> np.ndarray:
+        """Return the (2, 3) map of source pixels to guide pixels."""
+        growth, turn = parameters[2:] / self.half
+        about = (1 + growth) * np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        return np.column_stack([about @ self.nominal[:, :2], self.size / 2 - about @ self.size / 2 + parameters[:2]])
+
+    def in_words(self, parameters: np.ndarray) -> str:
+        """Return shift, growth and turn in words."""
+        x, y, growth, turn = parameters
+        across = f"{abs(x):.2f} guide pixels to the {'right' if x >= 0 else 'left'}"
+        words = f"{across} and {abs(y):.2f} {'down' if y >= 0 else 'up'}"
+        if growth:
+            words += f", is {abs(growth) / self.half:.2%} {'larger' if growth > 0 else 'smaller'}"
+        if turn:
+            sense = "clockwise" if turn > 0 else "counterclockwise"
+            words += f", is turned {math.degrees(abs(turn) / self.half):.2f} degrees {sense}"
+        return words
+
+
+def check_align(kind: str | None) -> None:
+    """Raise an error unless it is one of `KINDS`, or None."""
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"align {kind!r}: unknown; {suggestion(str(kind), KINDS)}")
+
+
+def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignment:
+    """Find how a source lies on its guide.
+
+    Args:
+        guide: (H, W, C).
+        source: (K, h, w); NaN is missing.
+        kind: "shift", or "affine" for shift, scale and turn.
+
+    Returns:
+        The placement, or why there is none.
+    """
+    size = np.array(guide.shape[1::-1])
+    nominal = np.column_stack([np.diag(size / np.array(source.shape[:0:-1])), np.zeros(2)])
+    placements = Placements(nominal, size)
+    points = edge_points(source)
+    if len(points.weights) < _FEWEST_POINTS:
+        return Alignment(words=f"unchanged: the source has too few edges {_TO_TELL}")
+    score = Score(guide, points, nominal)
+    if not score.edges.any():
+        return Alignment(words=f"unchanged: the guide has no edges {_TO_TELL}")
+    start = _start(score, placements, kind)
+    if start is None:
+        return Alignment(words=f"unchanged: the edges of source and guide do not agree well enough {_TO_TELL}")
+
+    def by_group(parameters: np.ndarray) -> np.ndarray:
+        return score.by_group(placements.matrix(parameters))
+
+    free = np.array([True, True, kind == "affine", kind == "affine"])
+    best = _climb(by_group, start, free)
+    if kind == "affine":
+        free[2:] = np.abs(best[2:]) >= _LEAST_MOVE
+        best = _climb(by_group, np.where(free, best, 0.0), free)
+    error = _standard_error(by_group, best, free)
+    matrix = placements.matrix(best)
+    if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
+        return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
+    if free[2] and min(np.hypot(*matrix[:, :2])) < 1:
+        return Alignment(words="unchanged: source pixels would be smaller than guide pixels")
+    words = f"the source lies {placements.in_words(best)} (give or take {error:.2g} pixels)"
+    return Alignment(matrix, words, error)
+
+
+def _start(score: Score, placements: Placements, kind: str) -> np.ndarray | None:
+    """Return parameters near the best ones; None where none stand out in all of the pair."""
+    turned = [np.zeros(2)]
+    if kind == "affine":
+        turned = [np.array([growth, turn]) for growth in _GROWTHS_AND_TURNS for turn in _GROWTHS_AND_TURNS]
+        few = score.thinned(_POINTS_FOR_CHOICE)
+        gains = [_best_shift(few, placements.matrix(np.array([0, 0, *each])))[1] for each in turned]
+        turned = [turned[int(np.argmax([gain.sum() for gain in gains]))]]
+    shift, gain = _best_shift(score, placements.matrix(np.array([0, 0, *turned[0]])))
+    if not gain.mean() > _LEAST_T * gain.std(ddof=1) / math.sqrt(GROUPS):
+        return None
+    return np.concatenate([shift, turned[0]])
+
+
+def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the whole shift x, y from a placement at which edges agree best, and what each group gains by it."""
+    reach = math.ceil(max(_REACH, *score.nominal.diagonal()))
+    maps = ndimage.gaussian_filter(score.at_shifts(matrix, reach), (0, 0.7, 0.7), mode="nearest")
+    total = maps.sum(0)
+    distance = np.hypot(*np.mgrid[-reach : reach + 1, -reach : reach + 1])
+    # Of two shifts that are as good, the smaller one.
+    row, column = np.unravel_index(np.argmax(total - 0.5 * (distance / _LIKELY) ** 2 * total.std()), total.shape)
+    return np.array([column - reach, row - reach], float), maps[:, row, column] - maps.mean((1, 2))
+
+
+def _climb(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return the parameters (4,) of the highest score near a start, changing only the free ones (4,)."""
+    moves = np.eye(len(start))[free]
+
+    def minus_score(change: np.ndarray) -> float:
+        return -float(by_group(start + change @ moves).sum())
+
+    simplex = np.vstack([np.zeros(len(moves)), 0.6 * np.eye(len(moves))]) - 0.2
+    options = {"initial_simplex": simplex, "xatol": 0.01, "fatol": 0.0, "maxfev": 60 * len(moves)}
+    found = optimize.minimize(minus_score, simplex[0], method="Nelder-Mead", options=options)
+    return np.asarray(start + found.x @ moves)
+
+
+def _standard_error(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray, free: np.ndarray) -> float:
+    """Return the standard error of the best parameters, from how differently the groups of points would change them.
+
+    The sandwich estimator: inverse Hessian, covariance of the groups' gradients, inverse Hessian.
+    """
+    moves = _DIFFERENCE * np.eye(len(best))[free]
+    gradients = np.stack([by_group(best + move) - by_group(best - move) for move in moves], 1) / (2 * _DIFFERENCE)
+    middle = by_group(best).sum()
+
+    def curvature(move: np.ndarray) -> float:
+        return float((by_group(best + move) + by_group(best - move)).sum() - 2 * middle) / _DIFFERENCE**2
+
+    own = np.array([curvature(move) for move in moves])
+    hessian = np.diag(own)
+    for i, j in np.transpose(np.triu_indices(len(moves), 1)):
+        hessian[i, j] = hessian[j, i] = (curvature(moves[i] + moves[j]) - own[i] - own[j]) / 2
+    curvatures = -np.linalg.eigvalsh(hessian)
+    if curvatures.min() <= _LEAST_CURVATURE * curvatures.max():  # as along an edge
+        return math.inf
+    influence = np.linalg.solve(hessian, (gradients - gradients.mean(0)).T)
+    return float(np.sqrt((influence**2).sum() * GROUPS / (GROUPS - 1)))
