@@ -100,7 +100,7 @@ def test_resume_without_anything_to_resume_begins(pair, tmp_path):
     ("change", "says"),
     [
         ({"tile": 60}, "--tile"),
-        ({"exact": True}, "--exact or --fill"),
+        ({"exact": True}, "--exact"),
         ({"model": "bicubic"}, "model"),
         ({"nodata": -9999.0}, "--nodata"),
     ],

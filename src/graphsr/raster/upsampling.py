@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -136,10 +137,11 @@ def upsample_files(
     number, least = checked_confidence(confidence), pair.confidence_range[0]
     settings = Settings(exact, fill, errors, number, least, uncertainty, footprint)
     plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)
-    store = open_store(plan, output, resume=resume)
-    with locked(store.folder):
-        remove_leftovers(store.folder)
+    with ExitStack() as until_the_end:
         with executor.cluster(workers, scheduler) as client:
+            store = open_store(plan, output, resume=resume)
+            until_the_end.enter_context(locked(store.folder))
+            remove_leftovers(store.folder)
             measure_once(store, plan, loaded, resume=resume)
             numbers = store.unfinished(plan)
             started = time.perf_counter()
