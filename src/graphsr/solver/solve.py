@@ -11,6 +11,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling
+from graphsr.solver.contrast import hidden_eigenvalue
 from graphsr.solver.gradient import demand, differentiable_solve
 from graphsr.solver.matrix import Backend, Matrix, set_up, uses_numba
 from graphsr.solver.problem import Problem
@@ -164,6 +165,11 @@ def solve_problem(
 def _needs_double(problem: Problem, backend: Backend) -> bool:
     """Return whether single precision would surely not keep the promise of rtol."""
     sampling = problem.sampling
+    if any(
+        hidden_eigenvalue(down.cpu().numpy(), right.cpu().numpy()) < 1
+        for down, right in zip(problem.edges.down.detach(), problem.edges.right.detach(), strict=True)
+    ):
+        return True
     if sampling.couples_cells:  # the projection on targets without averages has to be better than single precision
         return True
     return problem.exact and (sampling.straddles or not uses_numba(problem, backend))

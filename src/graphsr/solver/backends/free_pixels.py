@@ -9,6 +9,7 @@ import torch
 
 from graphsr.sampling import Sampling
 from graphsr.solver.backends.levels import Levels
+from graphsr.solver.contrast import hidden_eigenvalue
 
 # Data that ties a pixel by less than this part of its edges' weights is weak: it may be taken for a pull on each pixel.
 _WEAK = 1e-3
@@ -98,6 +99,11 @@ class FreePixels:
         np.cumsum(np.cumsum(self.known, 0), 1, out=sums[1:, 1:])
         inside = sums[down:, along:] - sums[:-down, along:] - sums[down:, :-along] + sums[:-down, :-along]
         return not bool(inside.all())
+
+    @cached_property
+    def slowest(self) -> float:
+        """The smallest eigenvalue to expect before a solve has shown it; 1 if it shows in time."""
+        return hidden_eigenvalue(self.down, self.right)
 
     @cached_property
     def levels(self) -> Levels:

@@ -72,6 +72,14 @@ class Levels:
         sum_groups(r.reshape(-1), self._members, self._begin, right_hand_side)
         return self._cycle(0, right_hand_side)
 
+    def on_pixels(self, correction: np.ndarray) -> np.ndarray:
+        """Return P e (H, W) of a correction e (count,)."""
+        return np.asarray(np.concatenate([np.zeros(1), correction])[self.aggregate])
+
+    def rms(self, correction: np.ndarray) -> float:
+        """Return the RMS over all pixels of a correction (count,)."""
+        return float(np.sqrt(np.dot(np.diff(self._begin), np.square(correction)) / self.aggregate.size))
+
     def _cycle(self, depth: int, b: np.ndarray) -> np.ndarray:
         x = np.zeros(b.size)
         if depth == len(self._levels):

@@ -75,7 +75,7 @@ class NumbaMatrix:
             for first in range(0, x.shape[0], at_once):
                 some = slice(first, first + at_once)
                 system = one.system(sources[image, channels][some], side[some], x[some])
-                system.slowest = self._slowest.get(number, 1.0)
+                system.slowest = self._slowest.get(number, one.slowest)
                 done[some], estimate[some] = minimise(system, tolerance, relative)
                 self._slowest[number] = system.slowest
                 x[some] = system.x
@@ -96,6 +96,11 @@ class _Image:
         """Whether the source is the target: factor 1 and exact, so that nothing is free."""
         known = self.free.known
         return self.free.exact and known.shape == self.lattice.inverse.shape and bool(known.all())
+
+    @property
+    def slowest(self) -> float:
+        """The smallest eigenvalue to expect before a solve has shown it."""
+        return self.free.slowest
 
     def system(self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> _NumbaSystem:
         """Return the system of a source (K, h, w) and a right-hand side (K, H, W) or empty; x (K, H, W) is improved."""
@@ -142,7 +147,16 @@ class _NumbaSystem:
         self.lift = np.zeros((self.count, self.levels.count + 1), self.x.dtype)
         if self.image.free.is_weak.any() and not self.image.source_weight.size:
             self.push = np.zeros_like(self.multipliers[0][0])
-        self.largest, self.slowest = self.levels.largest, self.levels.smallest
+        self.largest, self.slowest = self.levels.largest, min(self.levels.smallest, self.image.free.slowest)
+
+    def hidden_error(self) -> np.ndarray:
+        if self.levels is not None or not self.image.free.exist:
+            return np.zeros(self.count)
+        if self.exact:
+            self.fit()
+        self.restart()
+        levels = self.image.free.levels
+        return np.array([levels.rms(levels.correction(r)) for r in self.r])
 
     def _correct(self, k: int) -> None:
         """Set the correction of channel k by levels, and what the data term says to it."""

@@ -31,6 +31,7 @@ class ProjectedImage:
     exact: bool
 
     is_given = False
+    slowest = 1.0  # see `graphsr.solver.iteration.System`
     source_weight = np.empty((0, 0))  # see `numba_backend`
 
     def system(self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> ProjectedSystem:
@@ -61,6 +62,9 @@ class ProjectedSystem:
 
     def add_levels(self) -> None:
         """Do nothing: there are none where source pixels share target pixels."""
+
+    def hidden_error(self) -> np.ndarray:
+        return np.zeros(self.count)
 
     def fit(self) -> None:
         image, data = self.image, self.image.data

@@ -12,7 +12,9 @@ import torch
 
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
+from graphsr.solver.backends.free_pixels import FreePixels
 from graphsr.solver.backends.lattice import BOUND
+from graphsr.solver.backends.levels import Levels
 from graphsr.solver.backends.projection import LargestEigenvalue, Projection
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
@@ -30,13 +32,16 @@ class TorchMatrix:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.relaxation = problem, relaxation(problem)
-        self._slowest = 1.0  # see `graphsr.solver.iteration.System`
+        # Levels are there only where source pixels share no target pixels.
+        self._free = [] if isinstance(self.relaxation, Projection) else _free_pixels(problem)
+        # See `graphsr.solver.iteration.System`.
+        self._slowest = min([1.0, *(free.slowest for image in self._free for free in image)])
 
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """See `graphsr.solver.matrix.Matrix.minimise`."""
-        system = _TorchSystem(self.problem, self.relaxation, source, rhs, start)
+        system = _TorchSystem(self.problem, self.relaxation, self._free, source, rhs, start)
         system.slowest = self._slowest
         iterations, error = minimise(system, tolerance, relative)
         self._slowest = system.slowest
@@ -51,11 +56,12 @@ class _TorchSystem:
         self,
         problem: Problem,
         relaxation: Relaxation | Projection,
+        free: list[list[FreePixels]],
         source: torch.Tensor,
         rhs: torch.Tensor,
         x: torch.Tensor,
     ) -> None:
-        self.problem, self.relaxation, self.source = problem, relaxation, source
+        self.problem, self.relaxation, self.free, self.source = problem, relaxation, free, source
         self.eigenvalue = LargestEigenvalue()
         self.x = x
         self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
@@ -63,13 +69,38 @@ class _TorchSystem:
         self.exact, self.precision, self.slowest = problem.exact, _PRECISION[x.dtype], 1.0
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
-        self.largest = 1.0
-        self.patience: int | None = None
+        self.largest, self.has_levels = 1.0, False
         self.known = (problem.confidence > 0).to(x.dtype)
         self.confidence = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
 
+    @property
+    def patience(self) -> int | None:
+        waits = [free.patience for image in self.free for free in image if free.patience is not None]
+        return min(waits) if waits and not self.has_levels and self.x.device.type == "cpu" else None
+
     def add_levels(self) -> None:
-        """Do nothing: levels run in CPU kernels only."""
+        self.largest, self.has_levels = Levels.largest, True
+        self.slowest = min([Levels.smallest, *(free.slowest for image in self.free for free in image)])
+
+    def hidden_error(self) -> np.ndarray:
+        if self.has_levels or not any(free.exist for image in self.free for free in image):
+            return np.zeros(self.count)
+        if self.exact:
+            self.fit()
+        self.restart()
+        lift = self._lift()
+        return np.asarray(np.sqrt(_on_host(_dot(lift, lift))[:, 0] / self.pixels))
+
+    def _lift(self) -> torch.Tensor:
+        """Return the correction by levels (B, K, H, W), computed on the CPU."""
+        residuals = self.r.cpu().numpy()
+        lift = np.zeros_like(residuals)
+        for image, free in enumerate(self.free):
+            for k in range(residuals.shape[1]):
+                one = free[min(k, len(free) - 1)]
+                if one.exist:
+                    lift[image, k] = one.levels.on_pixels(one.levels.correction(residuals[image, k]))
+        return torch.from_numpy(lift).to(self.x.device)
 
     def fit(self) -> None:
         shortfall = self.known * (self.source - self.problem.sampling(self.x.double()))
@@ -88,6 +119,13 @@ class _TorchSystem:
         if self.exact:
             # With the data as a constraint r matters only up to D^T: without that part it goes to 0.
             self.r, pushed = self.r - pushed, torch.zeros_like(pushed)
+        if self.has_levels:
+            lift = self._lift()
+            # C D lift, nothing where a source pixel is firmly known: then the two parts of z share no source pixel.
+            measured = self.problem.sampling(lift)
+            told = self.confidence * measured
+            compliance = compliance + _dot(told, 2 * self.problem.sampling(z) + measured)
+            z, pushed = z + lift, pushed + self.problem.sampling.adjoint(told)
         smooth = laplacian(self.problem.edges, z) + self.problem.prior_weight.unsqueeze(1) * z
         self.z, self.w = z, smooth + pushed
         gamma, delta = _dot(self.r - pushed, z) + compliance, _dot(smooth, z) + compliance
@@ -112,6 +150,21 @@ class _TorchSystem:
         """Return (B * K,) coefficients as (B, K, 1, 1) on the device."""
         values = torch.as_tensor(coefficients, dtype=self.x.dtype, device=self.x.device)
         return values.reshape(*self.x.shape[:2], 1, 1)
+
+
+def _free_pixels(problem: Problem) -> list[list[FreePixels]]:
+    """Return the free pixels of each image, and of each channel if they have confidences of their own."""
+    down, right, prior_weight, confidence = (
+        values.detach().cpu().contiguous().numpy()
+        for values in (problem.edges.down, problem.edges.right, problem.prior_weight, problem.confidence)
+    )
+    return [
+        [
+            FreePixels(problem.sampling, down[image], right[image], prior_weight[image], one, exact=problem.exact)
+            for one in confidence[image]
+        ]
+        for image in range(len(down))
+    ]
 
 
 def _on_host(values: torch.Tensor) -> np.ndarray:
