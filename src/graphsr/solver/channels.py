@@ -83,7 +83,7 @@ def _along(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """Combine channels (B, K, ...) by weights (B, J, K): (B, J, ...). One channel stands for K alike."""
     if values.shape[1] == 1:
         weights = weights.sum(2, keepdim=True)
-    return (weights @ values.detach().flatten(2)).reshape(*weights.shape[:2], *values.shape[2:])
+    return (weights @ values.detach().to(weights.dtype).flatten(2)).reshape(*weights.shape[:2], *values.shape[2:])
 
 
 def _right_hand_side_along(problem: Problem, weights: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
