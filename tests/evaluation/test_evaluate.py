@@ -20,6 +20,7 @@ from graphsr.errors import InputError
 from graphsr.evaluation import tables
 from graphsr.evaluation.evaluate import evaluate
 from graphsr.evaluation.metrics import measure, published_means
+from graphsr.evaluation.options import Options
 from graphsr.evaluation.protocols import Case, cases, make_source, protocol
 from graphsr.models.graphsr import Architecture, GraphSR
 from graphsr.models.registry import load, save
@@ -176,6 +177,30 @@ def folder(tmp_path):
     return tmp_path
 
 
+class TestOptions:
+    def test_graph_models_are_told_of_the_sources_and_others_do_without(self):
+        pair = a_pair((256, 256))
+        models = [(name, load(name)) for name in ("colour", "bicubic")]
+        how, noisy = protocol("patches"), Degradation.parse("noise=0.05")
+        plain, told = (
+            list(evaluate(models, "x", [pair], how, [4], degradation=noisy, options=options))
+            for options in (Options(), Options(noise="auto"))
+        )
+        assert told[0].figures.rmse < plain[0].figures.rmse
+        assert told[1].figures.rmse == plain[1].figures.rmse
+
+    def test_are_part_of_the_models_name(self):
+        options = Options(noise="auto", robust=True, footprint="bicubic")
+        assert options.label("colour", load("colour")) == "colour (noise auto, robust, footprint bicubic)"
+        assert options.label("bicubic", load("bicubic")) == "bicubic"
+        assert Options().label("colour", load("colour")) == "colour"
+
+    @pytest.mark.parametrize("wrong", [{"footprint": "bxo"}, {"align": "turn"}, {"noise": -1.0}])
+    def test_that_do_not_exist_are_refused(self, wrong):
+        with pytest.raises(InputError):
+            Options(**wrong)
+
+
 class TestCommand:
     def run(self, folder, *more):
         base = ["evaluate", "--data", str(folder / "pairs"), "--split", "test", "--factor", "16"]
@@ -269,6 +294,7 @@ class TestCommand:
             (["-o", "table.xls"], "a table is written as"),
             (["--data", "nyuv3:here"], "did you mean nyuv2"),
             (["--degrade", "nose=0.1"], "unknown key 'nose'; did you mean noise"),
+            (["--footprint", "bicubc"], "did you mean bicubic"),
             (["--protocol", "sources"], "has no source of its own"),
             (["--data", "diml:here", "--missing", "0"], "say these of 'folder' alone"),
             (["--data", "nowhere"], "nowhere"),

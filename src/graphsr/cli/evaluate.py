@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsr.cli.console import note, say, status_line, table
-from graphsr.cli.options import Overwrite
+from graphsr.cli.options import Align, Footprint, Noise, Overwrite, Robust
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    noise: Noise = None,
+    robust: Robust = False,
+    footprint: Footprint = "box",
+    align: Align = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="At most so many pairs of each data set.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Table as .csv, .json or .md.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Picture sheet of some results, as PNG.")] = None,
@@ -77,15 +81,19 @@ def evaluate(
       graphsr evaluate --model default --model colour --data my-pairs --factor 8
       graphsr evaluate --data nyuv2:"NYU Depth v2" --split test --factor 4 --factor 8 -o table.md
       graphsr evaluate --data my-pairs --missing 0 --degrade noise=0.03,outliers=0.05,shift=2
+      graphsr evaluate --data my-pairs --degrade noise=0.03 --noise auto --model default --model colour
+      graphsr evaluate --data my-pairs --protocol successors --footprint bicubic
       graphsr evaluate --data my-pairs --factor 4 --factor 8 --uncertainty --plot trust.png
     """
     from graphsr.data.degradation import Degradation
     from graphsr.evaluation import tables
     from graphsr.evaluation.evaluate import evaluate as run
     from graphsr.evaluation.evaluate import labels
+    from graphsr.evaluation.options import Options
     from graphsr.evaluation.protocols import choose_protocol
     from graphsr.files import check_outputs, check_picture, write_image
     from graphsr.files.atomic import check_folder
+    from graphsr.measurements.noise import parse_noise
     from graphsr.models.registry import load
 
     degradation = Degradation.parse(degrade)
@@ -102,11 +110,15 @@ def evaluate(
         model = [*model, "bicubic"]
     sets = [open_data(one, split, missing) for one in data]
     how = choose_protocol(protocol, [opened for _, opened in sets])
-    loaded = list(zip(labels(model), map(load, model), strict=True))
+    options = Options(parse_noise(noise), robust, footprint, align)
+    named = zip(labels(model), map(load, model), strict=True)
+    loaded = [(options.label(name, each), each) for name, each in named]
     if uncertainty:
         say("protocol", f"{how.name}: {how.description}")
         with status_line("reading") as update:
-            found = _trust(loaded, sets, how, factor, degradation=degradation, most=pairs, progress=update)
+            found = _trust(
+                loaded, sets, how, factor, degradation=degradation, options=options, most=pairs, progress=update
+            )
         _report_trust(*found, output, plot, sheet)
         return
 
@@ -127,6 +139,7 @@ def evaluate(
                 how,
                 factor,
                 degradation=degradation,
+                options=options,
                 most=pairs,
                 progress=update,
                 note=note,

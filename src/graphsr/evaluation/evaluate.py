@@ -15,6 +15,7 @@ from graphsr.data.degradation import Degradation
 from graphsr.data.pair import Pair
 from graphsr.errors import InputError
 from graphsr.evaluation.metrics import Figures, mean, measure, published_means, shown_unit
+from graphsr.evaluation.options import NO_OPTIONS, Options
 from graphsr.evaluation.protocols import CLEAN, Case, Protocol, cases
 from graphsr.models.base import Model
 from graphsr.models.bicubic import Bicubic
@@ -90,6 +91,7 @@ def evaluate(
     factors: Sequence[float],
     *,
     degradation: Degradation = CLEAN,
+    options: Options = NO_OPTIONS,
     most: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
@@ -104,6 +106,7 @@ def evaluate(
         how: the protocol.
         factors: those to measure at; a protocol with sources of its own measures at theirs instead.
         degradation: what is wrong with the sources.
+        options: what models are told of them.
         most: take at most so many pairs.
         progress: called with what is being done.
         note: called with the first thing that the pairs' files have to say, if any.
@@ -126,7 +129,7 @@ def evaluate(
             for name, model in models:
                 progress(f"{data} x{at:g}: {case.pair.name}, {number + 1}, {name}")
                 began = time.perf_counter()
-                result = upsample(case.pair.guide, case.source, model=model)
+                result = upsample(case.pair.guide, case.source, model=model, **options.arguments(model))
                 figures[name].append(measure(case, result.target, time.perf_counter() - began))
                 keep(name, example_of(case, result))
         if not measured:

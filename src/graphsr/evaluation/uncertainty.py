@@ -11,6 +11,7 @@ from scipy import ndimage
 from graphsr.data.degradation import Degradation
 from graphsr.data.pair import Pair
 from graphsr.errors import InputError
+from graphsr.evaluation.options import NO_OPTIONS, Options
 from graphsr.evaluation.protocols import CLEAN, Case, Protocol, cases
 from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
@@ -119,6 +120,7 @@ def evaluate_uncertainty(
     factors: Sequence[float],
     *,
     degradation: Degradation = CLEAN,
+    options: Options = NO_OPTIONS,
     most: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
     keep: Callable[[str, Case, Upsampled], None] = lambda *_: None,
@@ -137,7 +139,8 @@ def evaluate_uncertainty(
             at = round(case.factor, 2) if how.own_sources else factor
             for name, model in models:
                 progress(f"{data} x{at:g}: {case.pair.name}, {number + 1}, {name}")
-                result = upsample(case.pair.guide, case.source, model=model, uncertainty=True)
+                told = options.arguments(model)
+                result = upsample(case.pair.guide, case.source, model=model, uncertainty=True, **told)
                 assert result.uncertainty is not None
                 one = measure_trust(case, result.target, result.uncertainty, intervals[name])
                 keep(name, case, result)
