@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -67,6 +68,29 @@ def test_agrees_with_a_dense_solve(origin, step, backend):
     expected = dense(edges, source, sampling, 1e-6, prior)
     # rtol bounds the RMS error in standard deviations of the source.
     assert float((found - expected).square().mean().sqrt()) <= 1e-7 * float(source.std())
+
+
+def half_a_pixel_off(**more) -> graphsr.Problem:
+    """Return a problem with more source pixels than target pixels."""
+    generator = torch.Generator().manual_seed(5)
+    edges = Edges(
+        *(0.1 + torch.rand(1, *shape, generator=generator, dtype=torch.float64) for shape in ((3, 5), (4, 4)))
+    )
+    source = torch.randn(1, 1, 5, 6, generator=generator, dtype=torch.float64, requires_grad=True)
+    sampling = graphsr.Sampling((4, 5), (5, 6), origin=(-0.5, -0.5), step=(1.0, 1.0))
+    return graphsr.Problem(edges, sampling, source, **more)
+
+
+def test_source_pixels_that_measure_the_same_have_gradients():
+    problem = half_a_pixel_off()
+    assert torch.autograd.gradcheck(
+        lambda source: graphsr.solve(replace(problem, source=source), rtol=1e-10), problem.source, atol=1e-6
+    )
+
+
+def test_source_pixels_that_measure_the_same_cannot_be_kept_exactly():
+    with pytest.raises(graphsr.InputError, match="exact: some source pixels measure nearly the same"):
+        graphsr.solve(half_a_pixel_off(exact=True))
 
 
 def shifted_problem(origin, step, cells, **more) -> graphsr.Problem:

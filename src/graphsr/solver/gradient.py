@@ -10,6 +10,7 @@ from torch.autograd.function import once_differentiable
 
 from graphsr.errors import ConvergenceError
 from graphsr.graph import differences
+from graphsr.solver.backends.diagonal import measures_twice
 from graphsr.solver.backends.projection import Projection
 from graphsr.solver.backends.torch_backend import Relaxation, laplacian, relaxation
 from graphsr.solver.channels import right_hand_side, solve_channels, with_channels
@@ -108,7 +109,10 @@ def _gradients(
             grads[place + 4] = flow.sum_to_size(with_channels(offset).shape).reshape(offset.shape)
     if wanted[2] or (wanted[3] and not problem.exact):
         relaxed = relaxation(problem, exact=True)
-        of_source = _multipliers(problem, relaxed, grad, g)
+        if measures_twice(problem.sampling):  # the multipliers are not unique
+            of_source = problem.confidence * problem.sampling(g)
+        else:
+            of_source = _multipliers(problem, relaxed, grad, g)
         if wanted[2]:
             grads[2] = of_source
         if wanted[3] and not problem.exact:

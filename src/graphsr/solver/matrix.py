@@ -56,4 +56,6 @@ def uses_numba(problem: Problem, backend: Backend) -> bool:
     device = problem.source.device
     if backend == "numba" and device.type != "cpu":
         raise InputError(f"solve: backend 'numba' runs on the CPU, but the source is on {device}")
-    return backend != "torch" and device.type == "cpu"
+    from graphsr.solver.backends.diagonal import measures_twice
+
+    return backend != "torch" and device.type == "cpu" and not measures_twice(problem.sampling)

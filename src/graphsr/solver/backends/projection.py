@@ -102,17 +102,27 @@ class Projection:
         return self.rows @ averages @ self.columns
 
 
+# See `LargestEigenvalue`.
+_MARGIN = 4.0
+
+
 class LargestEigenvalue:
     """The largest eigenvalue of the preconditioned matrix, bounded from the coefficients of the iteration as they come.
 
     The eigenvalues of the Lanczos matrix of conjugate gradients are those of the preconditioned one, the largest first;
     none exceeds the largest sum of the absolute values in a row. The preconditioner has two parts of about 1 each, so
-    that less than 2 is not assumed before more is known.
+    that less than 2 is not assumed before more is known. Slow modes show later here than with a relaxation, so that the
+    error is estimated twice as large, by a bound four times as high (measured: up to 1.5 times too small without).
     """
 
     def __init__(self) -> None:
         self.value = 2.0
         self.restart()
+
+    @property
+    def bound(self) -> float:
+        """Return what no eigenvalue is assumed to exceed."""
+        return _MARGIN * self.value
 
     def restart(self) -> None:
         """Begin a new Lanczos matrix; what was seen stays."""

@@ -57,7 +57,7 @@ class ProjectedSystem:
         wide, small = (rows, x.shape[2]), (rows, columns)
         self.room = kernels.Room(*map(np.empty, (wide, wide, wide, small, small, (columns, rows))))
         self.eigenvalue = LargestEigenvalue()
-        self.largest = self.eigenvalue.value
+        self.largest = self.eigenvalue.bound
         self.patience: int | None = None
 
     def add_levels(self) -> None:
@@ -99,7 +99,7 @@ class ProjectedSystem:
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
         self.eigenvalue.add(alpha, beta, active)
-        self.largest = self.eigenvalue.value
+        self.largest = self.eigenvalue.bound
         squares = np.zeros((self.count, 1))
         for k in np.flatnonzero(active).tolist():
             vectors = (self.z[k], self.w[k], self.p[k], self.q[k], self.change[k], self.r[k], self.averages[k])

@@ -12,6 +12,7 @@ import torch
 
 from graphsr.graph import Edges, differences
 from graphsr.sampling import Sampling
+from graphsr.solver.backends.diagonal import Diagonal, measures_twice
 from graphsr.solver.backends.free_pixels import FreePixels
 from graphsr.solver.backends.lattice import BOUND
 from graphsr.solver.backends.levels import Levels
@@ -31,9 +32,9 @@ class TorchMatrix:
     """The matrix of a problem, set up on its device."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.relaxation = problem, relaxation(problem)
+        self.problem, self.relaxation = problem, preconditioner(problem)
         # Levels are there only where source pixels share no target pixels.
-        self._free = [] if isinstance(self.relaxation, Projection) else _free_pixels(problem)
+        self._free = _free_pixels(problem) if isinstance(self.relaxation, Relaxation) else []
         # See `graphsr.solver.iteration.System`.
         self._slowest = min([1.0, *(free.slowest for image in self._free for free in image)])
 
@@ -55,7 +56,7 @@ class _TorchSystem:
     def __init__(
         self,
         problem: Problem,
-        relaxation: Relaxation | Projection,
+        relaxation: Relaxation | Projection | Diagonal,
         free: list[list[FreePixels]],
         source: torch.Tensor,
         rhs: torch.Tensor,
@@ -132,9 +133,9 @@ class _TorchSystem:
         return _on_host(gamma), _on_host(delta)
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
-        if isinstance(self.relaxation, Projection):  # with a relaxation no eigenvalue exceeds 1
+        if not isinstance(self.relaxation, Relaxation):  # whose eigenvalues do not exceed 1
             self.eigenvalue.add(alpha, beta, active)
-            self.largest = self.eigenvalue.value
+            self.largest = self.eigenvalue.bound
         step, turn = (self._each(np.where(active, coefficient, 0.0)) for coefficient in (alpha, beta))
         self.p, self.q = self.z + turn * self.p, self.w + turn * self.q
         self.change, self.r = self.change + step * self.p, self.r - step * self.q
@@ -200,8 +201,16 @@ def relaxed_diagonal(edges: Edges, prior_weight: torch.Tensor) -> torch.Tensor:
     return (BOUND * degree(edges) + prior_weight).unsqueeze(1).clamp_min(1e-30)
 
 
+def preconditioner(problem: Problem) -> Relaxation | Projection | Diagonal:
+    """Return the preconditioner of a problem."""
+    if not measures_twice(problem.sampling):
+        return relaxation(problem)
+    diagonal = relaxed_diagonal(problem.edges, problem.prior_weight)
+    return Diagonal(problem.sampling, diagonal, problem.confidence, problem.exact)
+
+
 def relaxation(problem: Problem, *, exact: bool | None = None) -> Relaxation | Projection:
-    """Return the preconditioner of a problem; `exact` instead of the problem's own, if given."""
+    """Return the preconditioner of source pixels that measure each their own; `exact` instead of the problem's own."""
     if not problem.sampling.couples_cells:
         return Relaxation(problem, exact=exact)
     return Projection(
