@@ -18,6 +18,7 @@ MODULES = (
     "upsampling",
     "completion",
     "frames",
+    "point_cloud",
     "solver.solve",
     "models.registry",
     "models.graphsr",
