@@ -19,6 +19,7 @@ MODULES = (
     "completion",
     "frames",
     "point_cloud",
+    "files.ply",
     "solver.solve",
     "models.registry",
     "models.graphsr",

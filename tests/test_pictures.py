@@ -24,8 +24,11 @@ from graphsr.pictures import (
     sheet,
 )
 from graphsr.pictures.colour import MISSING_COLOUR
+from graphsr.pictures.graph import graph_picture
 from graphsr.pictures.lettering import plain, shortened, text_width
+from graphsr.pictures.points import enlarged_points, is_sparse
 from graphsr.pictures.scale_bar import tick_labels, ticks
+from graphsr.pictures.zoom import most_different
 
 
 def lightness(colours: np.ndarray) -> np.ndarray:
@@ -146,23 +149,106 @@ class TestLayout:
             sheet([[None]])
 
 
+class TestZoom:
+    def test_it_is_where_two_maps_differ_most(self) -> None:
+        first = np.zeros((200, 300))
+        second = first.copy()
+        second[10:14, 10:14] = 3  # a little
+        second[100:130, 200:230] = 2  # more in all
+        rows, columns = most_different(first, second)
+        assert rows.start <= 100
+        assert rows.stop >= 130
+        assert columns.start <= 200
+        assert columns.stop >= 230
+
+    @pytest.mark.parametrize("corner", [(0, 0), (0, 299), (199, 0), (199, 299)])
+    def test_it_stays_inside(self, corner: tuple[int, int]) -> None:
+        second = np.zeros((200, 300))
+        second[corner] = 1
+        rows, columns = most_different(np.zeros((200, 300)), second)
+        assert 0 <= rows.start < rows.stop <= 200
+        assert 0 <= columns.start < columns.stop <= 300
+        assert second[rows, columns].any()
+
+    def test_maps_that_are_alike_have_none(self) -> None:
+        assert most_different(np.ones((200, 300)), np.ones((200, 300))) is None
+        assert most_different(np.zeros((9, 9)), np.ones((9, 9))) is None
+        assert most_different(np.full((200, 300), np.nan), np.ones((200, 300))) is None
+
+
+class TestGraphPicture:
+    def test_a_thin_cut_stays_dark_when_reduced(self) -> None:
+        down, right = np.ones((399, 600)), np.ones((400, 599))
+        right[:, 123] = 1e-3
+        picture = graph_picture(down, right, (100, 150))
+        assert picture.shape == (100, 150, 3)
+        dark = (picture[..., 0] == 0).all(axis=0)
+        assert np.flatnonzero(dark).tolist() == [123 // 4]
+
+    def test_constant_weights_and_single_pixels_are_shown_too(self) -> None:
+        assert graph_picture(np.ones((3, 4)), np.ones((4, 3)), (9, 9)).shape == (4, 4, 3)
+        assert graph_picture(np.ones((0, 1)), np.ones((1, 0)), (9, 9)).shape == (1, 1, 3)
+
+
+class TestPoints:
+    def test_points_of_a_large_map_can_be_seen_in_a_small_picture(self) -> None:
+        values = np.full((1000, 2000), np.nan)
+        values[501, 1001] = 7.0
+        values[100, 300] = 5.0
+        assert is_sparse(values, (240, 480))
+        shown = enlarged_points(values, (240, 480))
+        assert shown.shape == (240, 480)
+        for value, row, column in ((7.0, 120, 240), (5.0, 24, 72)):
+            assert shown[row, column] == value
+            assert np.count_nonzero(shown == value) > 30  # a disc of radius 4 has 49 pixels
+
+    def test_many_points_stay_apart(self) -> None:
+        values = np.full((300, 300), np.nan)
+        values[::10, ::10] = 1.0
+        share = np.isfinite(enlarged_points(values, (300, 300))).mean()
+        assert 0.2 < share < 0.7
+
+    def test_whole_maps_and_large_pixels_are_no_points(self) -> None:
+        assert not is_sparse(np.ones((100, 100)), (100, 100))
+        few = np.full((10, 10), np.nan)
+        few[0, 0] = 1
+        assert not is_sparse(few, (400, 400))
+
+
 class TestPreview:
     def test_the_pixels_of_the_source_can_be_seen(self) -> None:
         source = np.array([[0.0, 1.0], [np.nan, 0.5]])
         picture = preview(np.zeros((80, 80, 3), np.uint8), source, np.zeros((80, 80)))
-        side = 80 * (640 // 80) // 2
+        side = 80 * (480 // 80) // 2
         low, high = robust_range(source, np.zeros((80, 80)))
         enlarged = colourise(source, low, high).repeat(side, axis=0).repeat(side, axis=1)
         assert any(
             np.array_equal(picture[top : top + 2 * side, left : left + 2 * side], enlarged)
             for top in range(20, 100)
-            for left in range(640, 760)
+            for left in range(480, 600)
+        )
+
+    def test_the_closer_look_shows_pixels_of_the_target(self) -> None:
+        guide, target = np.zeros((96, 96, 3), np.uint8), np.zeros((96, 96))
+        target[40:44, 50:54] = np.random.default_rng(0).uniform(size=(4, 4))
+        weights = np.ones((95, 96)), np.ones((96, 95))
+        picture = preview(guide, np.zeros((8, 8)), target, interpolated=np.zeros((96, 96)), edge_weights=weights)
+        part = target[most_different(np.zeros((96, 96)), target)]
+        low, high = robust_range(np.zeros(part.shape), part)
+        enlarged = colourise(part, low, high).repeat(480 // len(part), axis=0).repeat(480 // len(part), axis=1)
+        assert enlarged.shape == (480, 480, 3)
+        assert any(
+            np.array_equal(picture[top : top + 480, left : left + 480], enlarged)
+            for top in range(500, 600)
+            for left in range(3 * 480, 3 * 480 + 100)
         )
 
     @pytest.mark.parametrize("size", [(1440, 1920), (3000, 500), (400, 4000), (6, 8), (1, 1)])
     def test_previews_of_any_size_are_of_a_sensible_width(self, size: tuple[int, int]) -> None:
         coarse = np.ones((max(1, size[0] // 8), max(1, size[1] // 8)))
-        picture = preview(np.zeros(size, np.uint8), coarse, np.ones(size, np.float32))
+        target = np.random.default_rng(0).uniform(size=size).astype(np.float32)
+        weights = target[1:], target[:, 1:]
+        picture = preview(np.zeros(size, np.uint8), coarse, target, interpolated=np.ones(size), edge_weights=weights)
         assert 400 < picture.shape[1] < 2300
         assert picture.shape[0] < 2300
 

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from graphsr.cli.console import note, say, spinner
-from graphsr.cli.options import Exact, Guide, Missing, Model, Output, Overwrite, Preview
+from graphsr.cli.options import (
+    Baseline,
+    Exact,
+    Focal,
+    Guide,
+    Intrinsics,
+    Missing,
+    Model,
+    Output,
+    Overwrite,
+    Ply,
+    Preview,
+)
 
 Points = Annotated[
     Path,
@@ -38,6 +50,10 @@ def complete(
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
+    ply: Ply = None,
+    focal: Focal = None,
+    intrinsics: Intrinsics = None,
+    baseline: Baseline = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a whole map of POINTS, along the surfaces that GUIDE shows.
@@ -50,14 +66,19 @@ def complete(
     Examples:
       graphsr complete photo.jpg points.csv -o depth.tif --preview look.png
       graphsr complete photo.jpg lidar.png -o depth.png
+      graphsr complete photo.jpg lidar.png -o depth.png --ply street.ply --intrinsics 721,721,609,172
       graphsr complete photo.jpg noisy.npy -o depth.npy --confidence 0.001
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
+    from graphsr.files.camera import parse_camera
     from graphsr.files.completion import CompletionFiles, complete_file
 
-    files = CompletionFiles(guide, points, output, confidence, preview)
+    files = CompletionFiles(guide, points, output, confidence, preview, ply)
+    camera = parse_camera(focal, intrinsics, baseline, wanted=ply is not None)
     with spinner(f"completing {points.name}"):
-        report = complete_file(files, note, model=model, exact=exact, missing=missing, overwrite=overwrite)
+        report = complete_file(
+            files, note, model=model, exact=exact, missing=missing, overwrite=overwrite, camera=camera
+        )
     merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
     say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")
     say("points", f"{points}, {report.points:,}{merged}")
@@ -66,3 +87,5 @@ def complete(
     say("written", f"{output}, {report.size[1]} x {report.size[0]}, {report.written.dtype}", *report.written.notes())
     if preview is not None:
         say("preview", str(preview))
+    if report.point_cloud is not None:
+        say("cloud", str(report.point_cloud))

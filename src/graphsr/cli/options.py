@@ -83,7 +83,7 @@ Preview = Annotated[
     typer.Option(
         "--preview",
         metavar="PNG",
-        help="Also write a picture of guide, source and target.",
+        help="Also write a picture of guide, source, interpolated source, target and edge weights.",
         show_default=False,
     ),
 ]
@@ -101,6 +101,44 @@ Uncertainty = Annotated[
         "--uncertainty",
         metavar="FILE",
         help="Also write how sure the target is: a standard deviation for every pixel, in the units of SOURCE.",
+        show_default=False,
+    ),
+]
+Ply = Annotated[
+    Path | None,
+    typer.Option(
+        "--ply",
+        metavar="FILE",
+        help="Also write the target as a point cloud with the guide's colours, .ply, in the units of the depth.",
+        show_default=False,
+    ),
+]
+Focal = Annotated[
+    float | None,
+    typer.Option(
+        "--focal",
+        metavar="PX",
+        help="For --ply: the focal length of the guide's camera, in pixels of the guide. Otherwise that in the guide's "
+        "EXIF data, or a guess.",
+        show_default=False,
+    ),
+]
+Intrinsics = Annotated[
+    str | None,
+    typer.Option(
+        "--intrinsics",
+        metavar="FX,FY,CX,CY|FILE",
+        help="For --ply, instead of --focal: also where the optical axis meets the guide, in pixels from its corner; "
+        "or a file with these four numbers or a camera matrix.",
+        show_default=False,
+    ),
+]
+Baseline = Annotated[
+    float | None,
+    typer.Option(
+        "--baseline",
+        metavar="B",
+        help="For --ply: the source is no depth but a disparity in pixels of the guide, of two cameras so far apart.",
         show_default=False,
     ),
 ]

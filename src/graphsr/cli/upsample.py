@@ -11,16 +11,20 @@ import typer
 from graphsr.cli.console import note, print_error, progress_bar, say, spinner
 from graphsr.cli.options import (
     Align,
+    Baseline,
     Confidence,
     Exact,
+    Focal,
     Footprint,
     Guide,
+    Intrinsics,
     Kind,
     Missing,
     Model,
     Noise,
     Output,
     Overwrite,
+    Ply,
     Preview,
     Robust,
     Source,
@@ -56,6 +60,10 @@ def upsample(
     missing: Missing = None,
     preview: Preview = None,
     uncertainty: Uncertainty = None,
+    ply: Ply = None,
+    focal: Focal = None,
+    intrinsics: Intrinsics = None,
+    baseline: Baseline = None,
     overwrite: Overwrite = False,
     jobs: Jobs = None,
     kind: Kind = "values",
@@ -74,6 +82,7 @@ def upsample(
       graphsr upsample photo.jpg tof.png -o depth.png --noise auto --robust
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
       graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
+      graphsr upsample photo.jpg lidar.png -o depth.png --ply room.ply --focal 1520
       graphsr upsample photo.jpg thermal.tif -o fine.tif --align shift
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
@@ -81,12 +90,13 @@ def upsample(
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.batch import is_batch
+    from graphsr.files.camera import parse_camera
     from graphsr.files.confidence import confidence_number
     from graphsr.files.pair import PairFiles, PairOptions, upsample_pair
     from graphsr.measurements.noise import parse_noise
 
     number = confidence_number(confidence)
-    files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty)
+    files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty, ply)
     options = PairOptions(
         model,
         exact,
@@ -98,6 +108,7 @@ def upsample(
         robust=robust,
         footprint=footprint,
         align=align,
+        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None),
     )
     if is_batch(guide, source):
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
@@ -134,6 +145,8 @@ def _print_report(report: PairReport) -> None:
     if report.written_uncertainty is not None:
         stored = report.written_uncertainty
         say("std", f"{files.uncertainty}, {report.size}, {stored.dtype}", *stored.notes())
+    if report.point_cloud is not None:
+        say("cloud", str(report.point_cloud))
 
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
@@ -152,9 +165,10 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         confidences=folders.confidence,
         previews=folders.preview,
         uncertainties=folders.uncertainty,
+        clouds=folders.ply,
     )
     model = load(options.model)  # what is wrong with it is wrong for every pair
-    for folder in (folders.output, folders.preview, folders.uncertainty):
+    for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)
     total = len(batch.pairs) + len(batch.unmatched)

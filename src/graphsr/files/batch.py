@@ -51,6 +51,7 @@ def match_pairs(
     confidences: str | os.PathLike[str] | None = None,
     previews: Path | None = None,
     uncertainties: Path | None = None,
+    clouds: Path | None = None,
 ) -> Batch:
     """Match files of the same name, whatever their types.
 
@@ -61,6 +62,7 @@ def match_pairs(
         confidences: A folder or a pattern; every source needs one then.
         previews: The folder for the previews.
         uncertainties: The folder for the uncertainties, which are called like their sources too.
+        clouds: The folder for the point clouds.
 
     Returns:
         The pairs, and the sources that make none.
@@ -84,6 +86,7 @@ def match_pairs(
             confidence_files[name][0] if confidences is not None else None,
             None if previews is None else previews / f"{name}.png",
             None if uncertainties is None else uncertainties / output_name(files[0]),
+            None if clouds is None else clouds / f"{name}.ply",
         )
     if not pairs:
         raise InputError(f"{guides}, {sources}: no guide and source have the same name")

@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphsr import pictures
 from graphsr.completion import complete
 from graphsr.errors import InputError
+from graphsr.files.camera import UNKNOWN_CAMERA, CameraOptions, camera_of
 from graphsr.files.confidence import confidence_number, read_confidence
 from graphsr.files.image import Image
 from graphsr.files.outputs import check_outputs
+from graphsr.files.ply import PointCloudReport, check_ply, write_point_cloud
 from graphsr.files.points import PointFile, read_points
+from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
 from graphsr.measurements.points import point_map
@@ -33,6 +35,7 @@ class CompletionFiles:
     output: Path
     confidence: str | None = None
     preview: Path | None = None
+    ply: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class CompletionReport:
     pixels: int  # that have a point
     solve: Report
     written: WriteReport
+    point_cloud: PointCloudReport | None = None
 
 
 def complete_file(
@@ -55,6 +59,7 @@ def complete_file(
     exact: bool = False,
     missing: float | None = None,
     overwrite: bool = False,
+    camera: CameraOptions = UNKNOWN_CAMERA,
 ) -> CompletionReport:
     """Complete the points of a file.
 
@@ -65,6 +70,7 @@ def complete_file(
         exact: Whether the target meets the points exactly.
         missing: The value that marks pixels of a map without a point, see `read_points`.
         overwrite: Whether existing files may be replaced.
+        camera: What is known of the camera, for a point cloud.
 
     Returns:
         What was done.
@@ -75,7 +81,7 @@ def complete_file(
     number = confidence_number(files.confidence)
     confidence_file = files.confidence if number is None else None
     check_outputs(
-        {"--output": files.output, "--preview": files.preview},
+        {"--output": files.output, "--preview": files.preview, "--ply": files.ply},
         inputs=(files.guide, files.points, confidence_file),
         overwrite=overwrite,
     )
@@ -84,6 +90,8 @@ def complete_file(
     check_output(files.output, stored, missing=None)
     if files.preview is not None:
         check_picture(files.preview)
+    if files.ply is not None:
+        check_ply(files.ply, channels=1)
     chosen = load(model)  # what is wrong with it is not the fault of the points
     guide = read_image(files.guide, bytes_per_pixel=chosen.bytes_per_pixel(1))
     for sentence in _notes(guide, found, missing):
@@ -93,6 +101,7 @@ def complete_file(
             f"{files.points}: is a map of {_size(found.points.shape)} pixels, and the guide has {_size(guide.size)}; "
             "points need the guide's size, and graphsr upsample is for coarser maps"
         )
+    pinhole = camera_of(guide, camera)
     confidence = _confidence(number, confidence_file, found)
     try:
         values, weights = point_map(found.points, guide.size, confidence)
@@ -101,11 +110,13 @@ def complete_file(
         raise InputError(f"{files.guide}, {files.points}: {error}") from error
     written = write_image(files.output, result.target, like=stored)
     if files.preview is not None:
-        shown = pictures.enlarged_points(values)
-        write_image(files.preview, pictures.preview(guide.array, shown, result.target))
+        write_preview(files.preview, guide, values, result)
+    point_cloud = None
+    if files.ply is not None:
+        point_cloud = write_point_cloud(files.ply, guide, result.target, pinhole, camera.baseline)
     known = int(np.count_nonzero(weights))
     count = known if found.is_map else len(found.points)
-    return CompletionReport(files, guide.size, count, known, result.report, written)
+    return CompletionReport(files, guide.size, count, known, result.report, written, point_cloud)
 
 
 def _confidence(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from graphsr import pictures
 from graphsr.errors import InputError
+from graphsr.files.camera import UNKNOWN_CAMERA, CameraOptions, camera_of
 from graphsr.files.confidence import read_confidence
 from graphsr.files.image import Image
 from graphsr.files.missing import mark_missing, suspected_missing
 from graphsr.files.outputs import check_outputs
+from graphsr.files.ply import PointCloudReport, check_ply, write_point_cloud
+from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
 from graphsr.footprints import check_footprint
@@ -39,6 +42,7 @@ class PairFiles:
     confidence: Path | None = None
     preview: Path | None = None
     uncertainty: Path | None = None
+    ply: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class PairOptions:
     robust: bool = False
     footprint: str = "box"
     align: str | None = None
+    camera: CameraOptions = UNKNOWN_CAMERA
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class PairReport:
     noise_estimated: bool = False
     robust: bool = False
     written_uncertainty: WriteReport | None = None
+    point_cloud: PointCloudReport | None = None
 
 
 def upsample_pair(
@@ -96,7 +102,12 @@ def upsample_pair(
     check_footprint(options.footprint)
     check_align(options.align)
     check_outputs(
-        {"--output": files.output, "--preview": files.preview, "--uncertainty": files.uncertainty},
+        {
+            "--output": files.output,
+            "--preview": files.preview,
+            "--uncertainty": files.uncertainty,
+            "--ply": files.ply,
+        },
         inputs=(files.guide, files.source, files.confidence),
         overwrite=options.overwrite,
     )
@@ -107,8 +118,11 @@ def upsample_pair(
         check_picture(files.preview)
     if files.uncertainty is not None:
         check_output(files.uncertainty, fractional_type(files.uncertainty, source.dtype), source.channels)
+    if files.ply is not None:
+        check_ply(files.ply, source.channels)
     model = model or load(options.model)  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
+    camera = None if files.ply is None else camera_of(guide, options.camera)
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
     values, missing = mark_missing(source.array, marker)
     for sentence in _notes(guide, source, options.missing, int(missing.sum())):
@@ -133,11 +147,16 @@ def upsample_pair(
     solved = time.perf_counter()
     written = write_image(files.output, result.target, like=source, missing=marker)
     if files.preview is not None:
-        _write_preview(files, pictures.preview(guide.array, values, result.target))
+        with _beside(files.output):
+            write_preview(files.preview, guide, values, result)
     written_uncertainty = None
     if files.uncertainty is not None and result.uncertainty is not None:
         stored = fractional_type(files.uncertainty, source.dtype)
         written_uncertainty = write_image(files.uncertainty, result.uncertainty, like=stored)
+    point_cloud = None
+    if files.ply is not None and camera is not None:
+        with _beside(files.output):
+            point_cloud = write_point_cloud(files.ply, guide, result.target, camera, options.camera.baseline)
     times = (ready - began, solved - ready, time.perf_counter() - solved)
     _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
     _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
@@ -154,15 +173,17 @@ def upsample_pair(
         noise_estimated=options.noise == "auto",
         robust=options.robust,
         written_uncertainty=written_uncertainty,
+        point_cloud=point_cloud,
     )
 
 
-def _write_preview(files: PairFiles, picture: pictures.Picture) -> None:
-    assert files.preview is not None
+@contextmanager
+def _beside(output: Path) -> Iterator[None]:
+    """Say of errors in writing another file that the target is there."""
     try:
-        write_image(files.preview, picture)
+        yield
     except InputError as error:
-        raise InputError(f"{error}; the target is in {files.output}") from error
+        raise InputError(f"{error}; the target is in {output}") from error
 
 
 def _notes(guide: Image, source: Image, marker: float | None, missing: int) -> Iterator[str]:

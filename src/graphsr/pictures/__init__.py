@@ -3,7 +3,6 @@
 from graphsr.pictures.colour import Scale, as_picture, colourise, robust_range
 from graphsr.pictures.layout import Panel, panels, sheet
 from graphsr.pictures.palette import ERRORS, VALUES, Palette, Picture
-from graphsr.pictures.points import enlarged_points
 from graphsr.pictures.preview import preview
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "Scale",
     "as_picture",
     "colourise",
-    "enlarged_points",
     "panels",
     "preview",
     "robust_range",

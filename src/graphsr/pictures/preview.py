@@ -1,7 +1,8 @@
-"""The picture that shows a result: guide, source and target side by side."""
+"""The picture that shows a result: guide, source and target, what interpolation gives, the graph, and a closer look."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,44 +10,111 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from graphsr.pictures.colour import Scale, as_picture, colourise, robust_range
-from graphsr.pictures.layout import Panel, panels, sheet
+from graphsr.pictures.graph import graph_picture
+from graphsr.pictures.layout import Panel, sheet
 from graphsr.pictures.palette import Picture
+from graphsr.pictures.points import enlarged_points, is_sparse
+from graphsr.pictures.zoom import Part, most_different, outlined
 
-_PANEL = 640  # pixels on the longer side of a panel
-_WIDE_PANEL = 1280
-_WIDE = 2.2  # width over height from which panels are stacked
+# Pixels on the longer side of a panel, and panels in a row; of images as wide, or as high, as `_LONG` times the other
+# side there are fewer, or they are higher.
+_PANEL, _COLUMNS = 480, 4
+_WIDE_PANEL, _WIDE_COLUMNS = 960, 2
+_HIGH_PANEL = 900
+_LONG = 2.2
+
+Size = tuple[int, int]
 
 
-def preview(guide: NDArray[Any], source: NDArray[Any], target: NDArray[Any], units: str = "") -> Picture:
-    """Show guide, source and target under one colour scale.
+@dataclass(frozen=True)
+class _Colours:
+    """How values become colours: by a scale, or three channels as they are."""
 
-    The source is enlarged without smoothing, so that its pixels can be seen. Three channels are shown as colours, of
-    others the first.
+    low: float
+    high: float
+    three_channels: bool
+
+    @classmethod
+    def of(cls, *maps: NDArray[Any]) -> _Colours:
+        return cls(*robust_range(*maps), three_channels=maps[0].ndim == 3 and maps[0].shape[2] == 3)
+
+    def picture(self, image: NDArray[Any]) -> Picture:
+        if not self.three_channels:
+            return colourise(_first(image), self.low, self.high)
+        share = (np.nan_to_num(image, nan=self.low) - self.low) / (self.high - self.low)
+        return as_picture(np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8))
+
+    def scales(self, units: str) -> list[Scale]:
+        return [] if self.three_channels else [Scale(self.low, self.high, units)]
+
+
+def preview(
+    guide: NDArray[Any],
+    source: NDArray[Any],
+    target: NDArray[Any],
+    units: str = "",
+    *,
+    interpolated: NDArray[Any] | None = None,
+    edge_weights: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> Picture:
+    """Show guide, source and target under one colour scale, and what lies between source and target.
+
+    The source is enlarged without smoothing, so that its pixels can be seen; where few of them are known, as discs.
+    With the interpolated source there is also a closer look at where the target differs from it most. Three channels
+    are shown as colours, of others the first.
 
     Args:
         guide: (H, W) or (H, W, C).
         source: (h, w) or (h, w, K), NaN for missing.
         target: (H, W) or (H, W, K).
         units: Written above the colour scale.
+        interpolated: The source interpolated without the guide, shaped like the target.
+        edge_weights: Those down (H-1, W) and right (H, W-1).
 
     Returns:
-        A picture (rows, columns, 3), reduced to about 2000 columns if it would be larger.
+        A picture (rows, columns, 3) of about 2000 columns at the most.
     """
     height, width = target.shape[:2]
-    stacked = width > _WIDE * height
-    size = fitted((height, width), _WIDE_PANEL if stacked else _PANEL)
-    scale, (coarse, fine) = _coloured(source, target, units)
-    shown = [
-        Panel(resized(as_picture(guide), size), _caption("guide", guide)),
-        Panel(resized(coarse, size, sharp=True), _caption("source", source)),
-        Panel(resized(fine, size), _caption("target", target)),
+    wide, high = width > _LONG * height, height > _LONG * width
+    columns = _WIDE_COLUMNS if wide else _COLUMNS
+    size = fitted((height, width), _WIDE_PANEL if wide else _HIGH_PANEL if high else _PANEL)
+    colours = _Colours.of(source, target)
+    part = None if interpolated is None else most_different(interpolated, target)
+    scales = colours.scales(units)
+    shown: list[Panel | None] = [
+        Panel(_framed(resized(as_picture(guide), size), part, (height, width)), _caption("guide", guide)),
+        Panel(_source_picture(source, colours, size), _caption("source", source)),
     ]
-    if stacked:
-        return sheet([[panel] for panel in shown], scales=() if scale is None else (scale,))
-    return panels(shown, scale=scale)
+    if interpolated is not None:
+        shown.append(Panel(resized(colours.picture(interpolated), size), "interpolated source"))
+    target_picture = _framed(resized(colours.picture(target), size), part, (height, width))
+    shown.append(Panel(target_picture, _caption("target", target)))
+    graph = None
+    if edge_weights is not None:
+        graph = Panel(resized(graph_picture(*edge_weights, size), size, sharp=True), "edge weights, dark: weak")
+    if part is None or interpolated is None:
+        shown += [] if graph is None else [graph]
+    else:
+        close = _Colours.of(interpolated[part], target[part])
+        look = as_picture(guide)[part], close.picture(interpolated[part]), close.picture(target[part])
+        names = "guide, closer", "interpolated, closer", "target, closer"
+        first, *others = (Panel(resized(each, size), name) for each, name in zip(look, names, strict=True))
+        shown += [first, graph, *others]
+        scales += close.scales("closer")
+    return sheet([shown[n : n + columns] for n in range(0, len(shown), columns)], scales=scales)
 
 
-def fitted(size: tuple[int, int], longest: int) -> tuple[int, int]:
+def _source_picture(source: NDArray[Any], colours: _Colours, size: Size) -> Picture:
+    if not colours.three_channels and is_sparse(_first(source), size):
+        return colours.picture(enlarged_points(_first(source), size))
+    return resized(colours.picture(source), size, sharp=True)
+
+
+def _framed(picture: Picture, part: Part | None, size: Size) -> Picture:
+    return picture if part is None else outlined(picture, part, size)
+
+
+def fitted(size: Size, longest: int) -> Size:
     """Return the size (H, W) reduced to fit, or enlarged by a whole number, so that all pixels look alike."""
     share = longest / max(size)
     if share >= 1:
@@ -54,25 +122,11 @@ def fitted(size: tuple[int, int], longest: int) -> tuple[int, int]:
     return max(1, round(size[0] * share)), max(1, round(size[1] * share))
 
 
-def resized(picture: Picture, size: tuple[int, int], *, sharp: bool = False) -> Picture:
+def resized(picture: Picture, size: Size, *, sharp: bool = False) -> Picture:
     """Return the picture at another size (H, W): averaged when reduced, its pixels kept sharp when enlarged."""
     enlarged = size[0] >= picture.shape[0] and size[1] >= picture.shape[1]
     how = Image.Resampling.NEAREST if sharp or enlarged else Image.Resampling.BOX
     return np.asarray(Image.fromarray(picture).resize((size[1], size[0]), how))
-
-
-def _coloured(source: NDArray[Any], target: NDArray[Any], units: str) -> tuple[Scale | None, tuple[Picture, Picture]]:
-    low, high = robust_range(source, target)
-    if source.ndim == 3 and source.shape[2] == 3:
-        return None, (_as_colours(source, low, high), _as_colours(target, low, high))
-    scale = Scale(low, high, units)
-    return scale, (colourise(_first(source), low, high), colourise(_first(target), low, high))
-
-
-def _as_colours(image: NDArray[Any], low: float, high: float) -> Picture:
-    return as_picture(
-        np.rint(np.clip((np.nan_to_num(image, nan=low) - low) / (high - low), 0, 1) * 255).astype(np.uint8)
-    )
 
 
 def _first(image: NDArray[Any]) -> NDArray[Any]:
