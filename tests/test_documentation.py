@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 RUN = [ROOT / "README.md", DOCS / "index.md", DOCS / "how-it-works.md", *sorted((DOCS / "tutorials").glob("*.md"))]
-SLOW = ("README.md", "files.md", "index.md", "rasters.md", "training.md")
+SLOW = ("README.md", "files.md", "index.md", "onnx.md", "rasters.md", "training.md")
 
 _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<why>.+?) -->\n)?```(?P<language>\w+)(?P<title>[^\n]*)\n(?P<text>.*?)^```",

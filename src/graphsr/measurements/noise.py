@@ -109,7 +109,9 @@ def _level(responses: Tensor) -> float | None:
     return float(smallest) / _OF_NORMAL
 
 
-def noise_confidence(noise: Tensor, unit: float | Tensor, factor: tuple[float, float]) -> Tensor:
+def noise_confidence(
+    noise: Tensor, unit: float | Tensor, factor: tuple[float, float] | tuple[Tensor, Tensor]
+) -> Tensor:
     """Return the confidence of source pixels with this noise.
 
     Args:
@@ -117,5 +119,5 @@ def noise_confidence(noise: Tensor, unit: float | Tensor, factor: tuple[float, f
         unit: The noise at which the confidence is a half, in standard deviations of the source: `Model.noise_unit`.
         factor: How many target pixels a source pixel measures (down, right).
     """
-    unit = unit * (math.sqrt(factor[0] * factor[1]) / _UNIT_FACTOR) ** _GROWTH
+    unit = unit * ((factor[0] * factor[1]) ** 0.5 / _UNIT_FACTOR) ** _GROWTH
     return 1 / (1 + (noise / unit).square())

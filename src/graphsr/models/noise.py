@@ -12,17 +12,17 @@ from graphsr.models.window import Window
 from graphsr.sampling import Sampling
 
 # The standard deviations of a source pixel's error that can be predicted, in those of the source.
-_LEAST, _MOST = 1e-5, 10.0
+LEAST, MOST = 1e-5, 10.0
 # Where the noise of a network that was not trained begins: at 1e-4, as a clean source.
 _FIRST_LEVEL = -1.6
 _CHANNELS = 24
 # Between neighbours: an outlier shows among the pixels around it; an edge goes on further.
 _DILATIONS = 1, 2, 4
 # Of the differences from the median over the whole source: noise raises all of them, outliers the last.
-_QUANTILES = 0.5, 0.8, 0.95
-_INPUTS = 10 + len(_QUANTILES)
+QUANTILES = 0.5, 0.8, 0.95
+_INPUTS = 10 + len(QUANTILES)
 # Quantiles are taken of about so many source pixels.
-_SAMPLED = 2**16
+SAMPLED = 2**16
 
 
 class NoiseNetwork(nn.Module):
@@ -60,7 +60,7 @@ class NoiseNetwork(nn.Module):
             (
                 torch.nan_to_num(source),
                 difference,
-                *(0.2 * torch.log10(each + _LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
+                *(0.2 * torch.log10(each + LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
                 known.to(source.dtype) - 1,
                 torch.full_like(size, factor),
             ),
@@ -74,7 +74,7 @@ class NoiseNetwork(nn.Module):
         for block in self.after:
             x = x + torch.relu(block(x))
         level = torch.sigmoid(self.last(x)).reshape(source.shape).mean(1, keepdim=True)
-        return torch.exp(math.log(_LEAST) + math.log(_MOST / _LEAST) * level)
+        return torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * level)
 
 
 def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
@@ -90,9 +90,9 @@ def _guide_in_source_pixels(colours: Tensor, sampling: Sampling) -> tuple[Tensor
 
 def _quantiles(size: Tensor) -> list[Tensor]:
     """Return quantiles over each channel of (B, K, h, w), as planes (B, K, h, w)."""
-    stride = math.ceil(math.sqrt(size.shape[-2] * size.shape[-1] / _SAMPLED))
+    stride = math.ceil(math.sqrt(size.shape[-2] * size.shape[-1] / SAMPLED))
     ordered = size[..., ::stride, ::stride].flatten(2).sort(2).values
-    places = (round(quantile * (ordered.shape[2] - 1)) for quantile in _QUANTILES)
+    places = (round(quantile * (ordered.shape[2] - 1)) for quantile in QUANTILES)
     return [ordered[..., place, None, None].expand_as(size) for place in places]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphsr.baselines import METHODS, weights
 from graphsr.baselines.base import NetworkBaseline
+from graphsr.models.base import Model
 from graphsr.models.registry import save
 from graphsr.settings import build
 from graphsr.training import checkpoint
@@ -34,16 +35,34 @@ def export(
     Returns:
         What `graphsr.load` takes: the path, or METHOD:PATH for a baseline.
     """
-    state = checkpoint.read(Path(source))
-    config = build(Config, state.config, f"{source}: configuration")
-    model = inference_network(config)
-    model.load_state_dict(mean_weights(state.average) or state.model)
-    metadata = {**_origin(config, state.step), **(about or {})}
+    model, config, steps = _read(source)
+    metadata = {**_origin(config, steps), **(about or {})}
     if not isinstance(model, NetworkBaseline):
         save(model, path, half=half, about=metadata)
         return str(path)
     weights.save(model, config.method, Path(path), half=half, about=metadata)
     return f"{weights.called_with(METHODS[config.method], model.factor)}:{path}"
+
+
+def read_trained(source: str | os.PathLike[str]) -> Model:
+    """Return the model of a checkpoint: the running mean of its weights, if one was kept.
+
+    Args:
+        source: the checkpoint, best.ckpt or last.ckpt of a run.
+
+    Returns:
+        The model in evaluation mode.
+    """
+    return _read(source)[0].eval()
+
+
+def _read(source: str | os.PathLike[str]) -> tuple[Model, Config, int]:
+    """Return the model of a checkpoint, how it was trained, and for how many steps."""
+    state = checkpoint.read(Path(source))
+    config = build(Config, state.config, f"{source}: configuration")
+    model = inference_network(config)
+    model.load_state_dict(mean_weights(state.average) or state.model)
+    return model, config, state.step
 
 
 def _origin(config: Config, steps: int) -> dict[str, str]:

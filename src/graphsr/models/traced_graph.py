@@ -1,0 +1,190 @@
+"""The graph of a model in operations that can be traced for any size: what an ONNX file holds.
+
+The same as `GraphSR.prepare` and `Colour.prepare` compute for a source of one channel, edge to edge, but without
+tables that are made for one size and without branches on the values. Sizes are tensors here.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import avg_pool2d, interpolate, pad
+from torch.onnx.operators import shape_as_tensor
+
+from graphsr.errors import InputError
+from graphsr.features.channels import imagenet_normalised
+from graphsr.graph import Edges, edge_weights, power_law_distance, squared_distance
+from graphsr.measurements.noise import noise_confidence
+from graphsr.models.base import Model
+from graphsr.models.colour import Colour
+from graphsr.models.graphsr import _FARTHEST, _MOST_FLOOR_CHANGE, _OFFSET_SCALE, GraphSR, _between
+from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise
+from graphsr.scaling import mean_and_std, nonzero, smallest_std
+
+# Holes are filled from images of half the resolution, so often: sources of up to 4096 pixels along a side as a whole.
+_LEVELS = 12
+
+
+def traced_graph(model: Model) -> TracedGraph | TracedColour:
+    """Return the part of a model that makes the graph; raise an `InputError` if it has none.
+
+    Args:
+        model: One of `graphsr.load`.
+    """
+    if isinstance(model, GraphSR):
+        return TracedGraph(model)
+    if isinstance(model, Colour):
+        return TracedColour(model)
+    raise InputError(f"{type(model).__name__}: predicts no graph, so there is no network to export")
+
+
+class TracedColour(nn.Module):
+    """Edge weights from colours: guide (B, C, H, W), source (B, 1, h, w) -> down, right."""
+
+    def __init__(self, model: Colour) -> None:
+        super().__init__()
+        self.model = model
+
+    inputs = ("guide", "source")
+    outputs = ("down", "right")
+
+    def forward(self, guide: Tensor, source: Tensor) -> tuple[Tensor, ...]:
+        """Return the edge weights down (B, H-1, W) and right (B, H, W-1)."""
+        model = self.model
+        colours, component, _ = _standardised(guide, source, None)
+        distance = power_law_distance(torch.cat([colours, component], 1), model.mu, model.power)
+        edges = edge_weights(distance, weight=model.weight, floor=model.floor)
+        return edges.down, edges.right
+
+
+class TracedGraph(nn.Module):
+    """The graph of a learned model: guide (B, 3, H, W), source (B, 1, h, w) -> down, right and more.
+
+    A model of the reference implementation takes the guide in 0..1, and the interpolated source (B, 1, H, W) too.
+    """
+
+    def __init__(self, model: GraphSR) -> None:
+        super().__init__()
+        self.model = model
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of what it takes."""
+        return ("guide", "source", *(("interpolated",) if self.model.architecture.published else ()))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the names of what it returns."""
+        how = self.model.architecture
+        offsets = ("offset_down", "offset_right") if how.offsets else ()
+        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()))
+
+    def forward(self, guide: Tensor, source: Tensor, interpolated: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Return what `outputs` names.
+
+        Edge weights down (B, H-1, W) and right (B, H, W-1); offsets shaped like them, in the units of the source;
+        confidences (B, 1, h, w), 0 where the source is missing.
+        """
+        model, how = self.model, self.model.architecture
+        colours, component, std = _standardised(guide, source, interpolated)
+        if how.published:
+            colours = imagenet_normalised(guide)
+        known = ~torch.isnan(source)
+        measured = (source - mean_and_std(source, known)[0]) / std
+        planes = [colours]
+        if how.hints:
+            seen = _of_source_pixels(known.to(source.dtype), guide)
+            planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
+        if how.detail:
+            planes.append(_of_source_pixels(from_median(measured), guide))
+        features, extra = self._extract(torch.cat([*planes, component], 1))
+        edges = self._edges(features, extra, torch.cat([colours, component], 1))
+        found = [edges.down, edges.right]
+        if how.offsets:
+            down, right = (_OFFSET_SCALE * extra[name] for name in ("offset_down", "offset_right"))
+            found += [down[:, :-1] * std[:, 0], right[..., :-1] * std[:, 0]]
+        if how.confidence:
+            averages = [average_matrix(shape_as_tensor(guide)[n], shape_as_tensor(source)[n]) for n in (2, 3)]
+            noise = predict_noise(model.noise_network, colours, measured, averages, _log_factor(guide, source))
+            confidence = noise_confidence(noise, model.log_noise_unit.exp(), _factor(guide, source))
+            found.append(torch.where(known, confidence, torch.zeros_like(confidence)))
+        return tuple(found)
+
+    def _extract(self, seen: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the features (B, M, H, W) of (B, C, H, W), and the other outputs (B, H, W) by name."""
+        extractor, names = self.model.feature_extractor, self.model.architecture.extra_channels
+        size = shape_as_tensor(seen)
+        out = extractor.extract(_padded(_padded(seen, 2, extractor.multiple), 3, extractor.multiple))
+        out = out[:, :, : size[2], : size[3]]
+        own = extractor.out_channels - len(names)
+        return out[:, :own], {name: out[:, own + n] for n, name in enumerate(names)}
+
+    def _edges(self, features: Tensor, extra: dict[str, Tensor], colours: Tensor) -> Edges:
+        model, how = self.model, self.model.architecture
+        distance = squared_distance(features)
+        unit = 1e-6 + model.log_mu.exp().square()
+        down, right = distance.down / unit, distance.right / unit
+        if how.colour_mu > 0:
+            apart = power_law_distance(colours, how.colour_mu, how.colour_power)
+            share = _between(2 * torch.sigmoid(extra["colour_share"]))
+            down = down + share.down * apart.down.clamp_max(_FARTHEST)
+            right = right + share.right * apart.right.clamp_max(_FARTHEST)
+        floor: float | Edges = how.floor
+        if how.floors:
+            change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
+            floor = _between(how.floor * change.exp())
+        return edge_weights(Edges(down, right), weight=model.log_lambda.exp(), floor=floor)
+
+
+def _standardised(guide: Tensor, source: Tensor, interpolated: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Return guide and interpolated source with mean 0 and deviation 1, and the source's deviation (B, 1, 1, 1)."""
+    mean = guide.mean((-2, -1), keepdim=True)
+    std = (guide - mean).square().mean((1, 2, 3), keepdim=True).sqrt()
+    known = ~torch.isnan(source)
+    source_mean, source_std = mean_and_std(source, known)
+    source_std = torch.maximum(source_std, smallest_std(source_mean))
+    if interpolated is None:
+        filled = _filled(torch.where(known, source, torch.zeros_like(source)), known.to(source.dtype), _LEVELS)
+        size = guide.shape[2], guide.shape[3]
+        interpolated = interpolate(filled, size=size, mode="bicubic", align_corners=False)
+    return (guide - mean) / nonzero(std), (interpolated - source_mean) / source_std, source_std
+
+
+def _filled(source: Tensor, known: Tensor, levels: int) -> Tensor:
+    """Fill unknown pixels as `sampling.fill_holes` does; unknown ones are 0."""
+    if not levels:
+        return source
+    # One more row and column than an even size has: where they are too many, they are not averaged.
+    odd = (0, 1, 0, 1)
+    weight = avg_pool2d(pad(known, odd), 2)
+    coarse = avg_pool2d(pad(source, odd), 2) / weight.clamp_min(1e-9)
+    coarse = _filled(coarse, (weight > 0).to(source.dtype), levels - 1)
+    finer = interpolate(coarse, scale_factor=2, mode="bilinear", align_corners=False)
+    size = shape_as_tensor(source)
+    return torch.where(known > 0, source, finer[:, :, : size[2], : size[3]])
+
+
+def _of_source_pixels(values: Tensor, guide: Tensor) -> Tensor:
+    """Return for every pixel of the guide the value (B, 1, h, w) of the source pixel it begins in."""
+    coarse, fine = shape_as_tensor(values), shape_as_tensor(guide)
+    for dim in (2, 3):
+        values = values.index_select(dim, arange(fine[dim]) * coarse[dim] // fine[dim])
+    return values
+
+
+def _padded(image: Tensor, dim: int, multiple: int) -> Tensor:
+    """Repeat the last row or column until the size is divisible."""
+    size = shape_as_tensor(image)[dim]
+    place = arange((size + multiple - 1) // multiple * multiple).minimum(size - 1)
+    return image.index_select(dim, place)
+
+
+def _factor(guide: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
+    fine, coarse = (shape_as_tensor(image).to(source.dtype) for image in (guide, source))
+    return fine[2] / coarse[2], fine[3] / coarse[3]
+
+
+def _log_factor(guide: Tensor, source: Tensor) -> Tensor:
+    """Return the factor as networks read it: 0 at x8, 1 at x32."""
+    down, right = _factor(guide, source)
+    return 0.25 * torch.log2(down * right) - 1.5
