@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: setup demo test check fuzz lint types docs docs-serve wheel clean
+.PHONY: setup demo test check fuzz lint types docs docs-serve gallery wheel clean
 
 setup: $(VENV)/.installed
 
@@ -50,9 +50,13 @@ docs: $(VENV)/.installed-dev
 docs-serve: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
+# Makes the pairs of the gallery in gallery/, runs their commands, and writes docs/gallery.md with its pictures.
+gallery: $(VENV)/.installed-dev
+	$(BIN)/python docs/pictures/gallery
+
 # Builds sdist and wheel into dist/, and tries the wheel in an empty environment.
 wheel: $(VENV)/.installed-dev
 	.ci/try-wheel $(BIN)/python
 
 clean:
-	rm -rf $(VENV) demo site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo gallery site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
