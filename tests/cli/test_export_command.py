@@ -27,6 +27,7 @@ def test_a_model_by_name_becomes_an_onnx_file(run: Run, tmp_path: Path) -> None:
     [
         (("colour", "colour.pt"), "model files end in .safetensors or .onnx"),
         (("colour", "colour.onnx", "--half"), "--half is for .safetensors files"),
+        (("colour", "colour.safetensors"), "made of a training run's checkpoint"),
         (("bicubic", "bicubic.onnx"), "predicts no graph"),
         (("colur", "colour.onnx"), "colour"),
         (("no-such.ckpt", "out.onnx"), "no-such.ckpt"),

@@ -51,6 +51,10 @@ def export(
     if output.suffix == ".onnx":
         _export_onnx(model, output, half)
         return
+    if not Path(model).exists():
+        raise InputError(
+            f"{model}: no such file; a .safetensors file is made of a training run's checkpoint, best.ckpt"
+        )
     from graphsr.training.export import export as write
 
     name = write(model, output, half=half)
