@@ -64,7 +64,19 @@ def test_upsample_lists_its_options(run: Run) -> None:
 
 
 COMMANDS = [
-    *("upsample", "raster", "demo", "train", "export", "evaluate", "calibrate", "methods", "reproduce", "warm-up"),
+    *(
+        "upsample",
+        "raster",
+        "demo",
+        "train",
+        "export",
+        "evaluate",
+        "calibrate",
+        "methods",
+        "reproduce",
+        "warm-up",
+        "view",
+    ),
     *("benchmark solver", "benchmark raster", "benchmark alignment"),
 ]
 

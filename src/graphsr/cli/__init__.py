@@ -19,6 +19,7 @@ from graphsr.cli import (
     train,
     upsample,
     video,
+    view,
     warm_up,
 )
 from graphsr.cli.console import print_any_name, set_verbosity
@@ -39,6 +40,7 @@ for _command in (
     upsample.upsample,
     complete.complete,
     video.video,
+    view.view,
     raster.raster,
     demo.demo,
     train.train,

@@ -118,8 +118,8 @@ Focal = Annotated[
     typer.Option(
         "--focal",
         metavar="PX",
-        help="For --ply: the focal length of the guide's camera, in pixels of the guide. Otherwise that in the guide's "
-        "EXIF data, or a guess.",
+        help="For point clouds: the focal length of the guide's camera, in pixels of the guide. Otherwise that in the "
+        "guide's EXIF data, or a guess.",
         show_default=False,
     ),
 ]
@@ -128,7 +128,7 @@ Intrinsics = Annotated[
     typer.Option(
         "--intrinsics",
         metavar="FX,FY,CX,CY|FILE",
-        help="For --ply, instead of --focal: also where the optical axis meets the guide, in pixels from its corner; "
+        help="Instead of --focal: also where the optical axis meets the guide, in pixels from its corner; "
         "or a file with these four numbers or a camera matrix.",
         show_default=False,
     ),
@@ -142,4 +142,5 @@ Baseline = Annotated[
         show_default=False,
     ),
 ]
+View = Annotated[bool, typer.Option("--view", help="Then look at the result in the browser (graphsr view).")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

@@ -29,12 +29,15 @@ from graphsr.cli.options import (
     Robust,
     Source,
     Uncertainty,
+    View,
 )
+from graphsr.cli.view import view_result
 from graphsr.errors import InputError
 
 if TYPE_CHECKING:
     from graphsr.files.batch import Outcome
     from graphsr.files.pair import PairFiles, PairOptions, PairReport
+    from graphsr.upsampling import Upsampled
 
 SOME_FAILED = 1
 Jobs = Annotated[
@@ -67,6 +70,7 @@ def upsample(
     overwrite: Overwrite = False,
     jobs: Jobs = None,
     kind: Kind = "values",
+    view: View = False,
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
 
@@ -84,6 +88,7 @@ def upsample(
       graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
       graphsr upsample photo.jpg lidar.png -o depth.png --ply room.ply --focal 1520
       graphsr upsample photo.jpg thermal.tif -o fine.tif --align shift
+      graphsr upsample photo.jpg lidar.png -o depth.png --view
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
       graphsr upsample photo.jpg scores.npy -o fine.npy --kind probabilities
@@ -111,6 +116,8 @@ def upsample(
         camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None),
     )
     if is_batch(guide, source):
+        if view:
+            raise InputError("--view: shows one pair, and these are many; look at one with graphsr view GUIDE SOURCE")
         _upsample_all(files, options, jobs or os.cpu_count() or 1)
         return
     if is_batch(guide) or is_batch(source):
@@ -118,9 +125,12 @@ def upsample(
         raise InputError(
             f"{many}: is a folder or a pattern, but {one} is one file; give two files, or for many pairs two folders"
         )
+    kept: list[Upsampled] = []
     with spinner(f"upsampling {source.name}"):
-        report = upsample_pair(files, options, note)
+        report = upsample_pair(files, options, note, keep=kept.append if view else None)
     _print_report(report)
+    for result in kept:
+        view_result(files, options, result)
 
 
 def _print_report(report: PairReport) -> None:

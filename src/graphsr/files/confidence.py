@@ -71,9 +71,18 @@ def confidence_number(text: str | os.PathLike[str] | None) -> float | None:
     if text is None or Path(text).exists():
         return None
     try:
-        number = float(os.fspath(text))
+        float(os.fspath(text))
     except ValueError:
         return None
-    if not 0 < number <= 1 or math.isnan(number):
+    return one_confidence(os.fspath(text))
+
+
+def one_confidence(text: str) -> float:
+    """Return the number that a text says, one confidence for all source pixels; it is never taken for a file."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= 1:  # nor NaN
         raise InputError(f"--confidence {text}: one number for all source pixels must be above 0 and at most 1")
     return number

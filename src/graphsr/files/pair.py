@@ -26,7 +26,7 @@ from graphsr.measurements.alignment import check_align
 from graphsr.measurements.noise import Noise
 from graphsr.models.base import Model
 from graphsr.models.registry import load
-from graphsr.upsampling import Report, upsample
+from graphsr.upsampling import Report, Upsampled, upsample
 
 _UNEQUAL_FACTORS = 1.1
 _log = logging.getLogger("graphsr")
@@ -82,7 +82,11 @@ class PairReport:
 
 
 def upsample_pair(
-    files: PairFiles, options: PairOptions, note: Callable[[str], None], model: Model | None = None
+    files: PairFiles,
+    options: PairOptions,
+    note: Callable[[str], None],
+    model: Model | None = None,
+    keep: Callable[[Upsampled], None] | None = None,
 ) -> PairReport:
     """Upsample one pair of files.
 
@@ -91,6 +95,7 @@ def upsample_pair(
         options: How.
         note: Called, before the computation, with every sentence that the user may want to know.
         model: The model, if it is loaded already, instead of the one that the options name.
+        keep: Called with the result once everything is written.
 
     Returns:
         What was done.
@@ -125,7 +130,7 @@ def upsample_pair(
     camera = None if files.ply is None else camera_of(guide, options.camera)
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
     values, missing = mark_missing(source.array, marker)
-    for sentence in _notes(guide, source, options.missing, int(missing.sum())):
+    for sentence in pair_notes(guide, source, options.missing, int(missing.sum())):
         note(sentence)
     ready = time.perf_counter()
     try:
@@ -160,6 +165,8 @@ def upsample_pair(
     times = (ready - began, solved - ready, time.perf_counter() - solved)
     _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
     _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
+    if keep is not None:
+        keep(result)
     return PairReport(
         files=files,
         guide=_described(guide),
@@ -186,7 +193,8 @@ def _beside(output: Path) -> Iterator[None]:
         raise InputError(f"{error}; the target is in {output}") from error
 
 
-def _notes(guide: Image, source: Image, marker: float | None, missing: int) -> Iterator[str]:
+def pair_notes(guide: Image, source: Image, marker: float | None, missing: int) -> Iterator[str]:
+    """Yield what the user may want to know of a pair; `marker` is the value for missing pixels that the user gave."""
     for image in (guide, source):
         yield from (f"{image.path}: {sentence}" for sentence in image.notes)
     if marker is None and source.missing is not None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphsr.solver import stopping
+from graphsr.solver.progress import EVERY, notify
 
 # Far beyond what any graph with a sensible contrast needs; a solve that gets here has failed.
 _MOST_ITERATIONS = 20_000
@@ -142,4 +143,6 @@ def _conjugate_gradients(
         stopping.update_errors(progress, n, squares, system.pixels, system.largest, tolerance, relative, rounding)
         if not progress.active.any():
             break
+        if n % EVERY == EVERY - 1:
+            notify(n + 1, float((progress.error / np.maximum(tolerance, system.precision.tiny)).max()))
     return progress

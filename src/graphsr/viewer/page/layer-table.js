@@ -1,0 +1,71 @@
+// The table of layers: which is left, which is right, and the value of each under the cursor.
+
+import {channelOf, newestOnly, valueAt} from "viewer/lookup.js";
+import {formatted, withUnit} from "viewer/numbers.js";
+
+const $ = id => document.getElementById(id);
+
+export function setUpLayerTable(view, cache) {
+  view.on("state", () => {
+    const body = $("layers").tBodies[0];
+    body.replaceChildren(...view.state.layers.map((layer, i) => row(view, layer, i + 1)));
+    fillChannels(view);
+  });
+  view.on("layers", () => {
+    for (const input of $("layers").querySelectorAll("input")) input.checked = view[input.name] === input.value;
+    for (const side of ["left", "right"]) $(`${side}-title`).textContent = view.layer(view[side])?.title ?? "";
+  });
+  $("swap").addEventListener("click", () => view.swap());
+  $("channel").addEventListener("change", () => {
+    view.channel = Number($("channel").value);
+    view.change("layers", "cursor");
+  });
+  const show = newestOnly(cursor => showValues(view, cache, cursor));
+  view.on("cursor state", () => show(view.cursor));
+}
+
+function row(view, layer, number) {
+  const row = document.createElement("tr");
+  for (const side of ["left", "right"]) {
+    const input = Object.assign(document.createElement("input"), {type: "radio", name: side, value: layer.name});
+    input.setAttribute("aria-label", `${layer.title} on the ${side}`);
+    input.addEventListener("change", () => view.show(side, layer.name));
+    row.insertCell().append(input);
+  }
+  const title = row.insertCell();
+  title.append(Object.assign(document.createElement("kbd"), {textContent: number}), layer.title);
+  title.title = `${layer.title}, ${layer.width} × ${layer.height}; key ${number}`;
+  title.addEventListener("click", () => view.show("right", layer.name));
+  row.insertCell().dataset.layer = layer.name;
+  return row;
+}
+
+function fillChannels(view) {
+  const count = Math.max(...view.state.layers.map(layer => layer.channels));
+  $("channel-field").hidden = count < 2;
+  if ($("channel").length !== count) {
+    $("channel").replaceChildren(...Array.from({length: count}, (_, i) => new Option(i + 1, i)));
+  }
+}
+
+async function showValues(view, cache, cursor) {
+  const cells = [...$("layers").querySelectorAll("[data-layer]")];
+  if (!cursor) {
+    for (const cell of cells) cell.textContent = "";
+    $("place").textContent = "";
+    return;
+  }
+  const texts = await Promise.all(cells.map(async cell => {
+    const layer = view.layer(cell.dataset.layer);
+    if (!layer) return "";
+    const value = await valueAt(cache, layer, channelOf(layer, view.channel), cursor.x, cursor.y);
+    return value === undefined ? "" : described(value, view.scale(layer.scale));
+  }));
+  cells.forEach((cell, i) => { cell.textContent = texts[i]; });
+  $("place").textContent = `x ${Math.floor(cursor.x)}, y ${Math.floor(cursor.y)}`;
+}
+
+function described(value, scale) {
+  if (Array.isArray(value)) return value.map(each => Number(each.toPrecision(4))).join(" ");
+  return withUnit(formatted(value, scale), scale.unit);
+}

@@ -1,0 +1,155 @@
+"""What comes out of a solve, as layers and as lines of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphsr.pictures import robust_range
+from graphsr.upsampling import Report, Upsampled, upsample
+from graphsr.viewer.layers import ColourScale, Layer, Placement, edge_weight_layer, value_layer
+from graphsr.viewer.options import SolveOptions
+from graphsr.viewer.pair import ViewedPair
+
+_DOUBTED = 0.95  # a mean confidence below this is worth a line
+_SAMPLES = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedLayers:
+    """The layers that depend on the options, and what is to be said of them.
+
+    Attributes:
+        layers: In the order of the page.
+        lines: Pairs of a label and a text.
+    """
+
+    layers: tuple[Layer, ...]
+    lines: tuple[tuple[str, str], ...] = ()
+
+    def find(self, name: str) -> Layer | None:
+        """Return the layer of this name, if there is one."""
+        return next((layer for layer in self.layers if layer.name == name), None)
+
+
+def source_layers(pair: ViewedPair, options: SolveOptions) -> SolvedLayers:
+    """Return what can be shown before anything is solved: the source, and its interpolation.
+
+    Raises:
+        InputError: Guide and source do not fit together.
+    """
+    values = pair.source_values(options.missing)
+    interpolated = upsample(pair.guide.array, values, model="bicubic", align=options.align)
+    placement = _placement(interpolated.alignment)
+    source = value_layer("source", "Source", values, pair.size)
+    if placement is not None:
+        source = Layer(source.name, source.title, source.scale, source.values, placement, source.offset)
+    return SolvedLayers(
+        (source, value_layer("interpolated", "Interpolated source", interpolated.target, pair.size)),
+        _accuracy("interpolated", interpolated.target, pair),
+    )
+
+
+def solve_pair(pair: ViewedPair, options: SolveOptions, model: Any) -> Upsampled:
+    """Solve a pair with a loaded model."""
+    return upsample(
+        pair.guide.array,
+        pair.source_values(options.missing),
+        model=model,
+        confidence=pair.confidence if options.confidence is None else options.confidence,
+        exact=options.exact,
+        noise=options.noise,
+        robust=options.robust,
+        footprint=options.footprint,
+        kind=options.kind,
+        uncertainty=options.uncertainty,
+        align=options.align,
+    )
+
+
+def target_layers(pair: ViewedPair, options: SolveOptions, result: Upsampled) -> SolvedLayers:
+    """Return the layers of a solve: target, error, uncertainty, edge weights."""
+    lines = [("model", options.model), *_report(result.report, options)]
+    layers = list(_target_and_error(pair, result.target))
+    if result.uncertainty is not None:
+        layers.append(value_layer("uncertainty", "Uncertainty", result.uncertainty, pair.size, scale="uncertainty"))
+    if result.edges is not None and result.edges.size == pair.size:
+        layers.append(edge_weight_layer(result.edges))
+    elif result.edges is not None:
+        lines.append(("edges", "not shown, as the guide was turned to align it"))
+    return SolvedLayers(tuple(layers), (*lines, *_accuracy("target", result.target, pair)))
+
+
+def given_target_layers(pair: ViewedPair) -> SolvedLayers:
+    """Return the layers of a target that was read from a file."""
+    assert pair.target is not None
+    lines = (("target", "read from a file, nothing solved yet"), *_accuracy("target", pair.target, pair))
+    return SolvedLayers(_target_and_error(pair, pair.target), lines)
+
+
+def colour_scales(layers: tuple[Layer, ...], unit: str) -> dict[str, ColourScale]:
+    """Return the colour scales of layers by name, each with a range that fits all layers that use it."""
+    scales: dict[str, ColourScale] = {}
+    for name, title, palette in (
+        ("values", "Values", "viridis"),
+        ("error", "Error", "magma"),
+        ("uncertainty", "Uncertainty (standard deviation)", "magma"),
+        ("edges", "Edge weights", "grey"),
+    ):
+        used = [layer for layer in layers if layer.scale == name]
+        if not used:
+            continue
+        base = used[0].offset  # a small variation on a large offset is no constant
+        low, high = (base + end for end in robust_range(*(_samples(layer) - base for layer in used)))
+        if name in ("error", "uncertainty"):
+            low = 0.0
+        if name == "edges":
+            low = max(low, 1e-6 * high)
+        scales[name] = ColourScale(title, "" if name == "edges" else unit, low, high, palette, name == "edges")
+    return scales
+
+
+def _samples(layer: Layer) -> NDArray[np.float64]:
+    flat = layer.values.reshape(-1)
+    return flat[:: max(1, flat.size // _SAMPLES)].astype(np.float64) + layer.offset
+
+
+def _target_and_error(pair: ViewedPair, target: NDArray[Any]) -> tuple[Layer, ...]:
+    layer = value_layer("target", "Target", target, pair.size)
+    if pair.truth is None:
+        return (layer,)
+    error = np.abs(target.astype(np.float64) - pair.truth.reshape(target.shape)).astype(np.float32)
+    return layer, value_layer("error", "Error of the target", error, pair.size, scale="error")
+
+
+def _accuracy(name: str, values: NDArray[Any], pair: ViewedPair) -> tuple[tuple[str, str], ...]:
+    if pair.truth is None:
+        return ()
+    rmse = np.sqrt(np.nanmean((values.astype(np.float64) - pair.truth.reshape(values.shape)) ** 2))
+    return ((f"RMSE, {name}", f"{rmse:.4g}"),)
+
+
+def _report(report: Report, options: SolveOptions) -> list[tuple[str, str]]:
+    lines = [("time", f"{report.seconds:.1f} s")]
+    if report.iterations:
+        lines.append(("iterations", f"{report.iterations}"))
+    lines.append(("fidelity", f"averages back within {report.fidelity:.3g} (RMS)"))
+    if report.alignment:
+        lines.append(("alignment", report.alignment))
+    if report.noise is not None:
+        lines.append(("noise", f"{report.noise:.3g}{', estimated' if options.noise == 'auto' else ''}"))
+    if options.robust:
+        lines.append(("outliers", f"{report.switched_off:,} switched off"))
+    if report.confidence < _DOUBTED:
+        lines.append(("confidence", f"{report.confidence:.2g} in the mean"))
+    return lines
+
+
+def _placement(alignment: NDArray[Any] | None) -> Placement | None:
+    if alignment is None:
+        return None
+    a, b, c, d, e, f = (float(number) for number in alignment.reshape(6))
+    return a, b, c, d, e, f

@@ -1,0 +1,98 @@
+"""graphsr view: what it says, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphsr.files import write_image
+from tests.cli.files_and_runs import SIZE, Pair, Run
+
+BICUBIC = ("--model", "bicubic")
+
+
+def test_a_page_is_written(run: Run, pair: Pair) -> None:
+    page = pair.folder / "page.html"
+    outcome = run("view", pair.guide, pair.source, "-o", page, "--unit", "mm", *BICUBIC)
+    assert outcome.code == 0, outcome
+    assert f"{page}, 0." in outcome.out
+    text = page.read_text("utf-8")
+    assert text.startswith("<!doctype html>")
+    assert '"name":"target"' in text
+    assert run("view", pair.guide, pair.source, "-o", page, *BICUBIC).code == 2  # exists already
+    assert run("view", pair.guide, pair.source, "-o", page, "--overwrite", *BICUBIC).code == 0
+
+
+def test_a_target_and_a_truth_are_shown(run: Run, pair: Pair) -> None:
+    page, target = pair.folder / "page.html", pair.folder / "target.png"
+    write_image(target, np.full(SIZE, 2000, np.uint16))
+    assert run("view", pair.guide, pair.source, target, "--truth", target, "-o", page, *BICUBIC).code == 0
+    text = page.read_text("utf-8")
+    assert "read from a file" in text
+    assert '["RMSE, target","0"]' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("no.png", "source.png"), "no.png: no such file"),
+        (("source.png", "guide.png"), "the guide must have at least the source's height and width"),
+        (("guide.png", "source.png", "source.png"), "source.png: the target has 4 x 3 pixels; it needs those of the "
+         "guide, 32 x 24"),
+        (("guide.png", "source.png", "--truth", "source.png"), "source.png: the truth has 4 x 3 pixels"),
+        (("guide.png", "source.png", "guide.png"), "guide.png: the target has 3 channels; the source has 1"),
+        (("guide.png", "source.png", "-o", "page.png"), "page.png: a page ends in .html"),
+        (("guide.png", "source.png", "-o", "no/page.html"), "the folder no does not exist"),
+        (("guide.png", "source.png", "--model", "defualt"), "did you mean default?"),
+        (("guide.png", "source.png", "--focal", "-3"), "focal length: must be positive"),
+        (("guide.png", "source.png", "--footprint", "boks"), "footprint 'boks': unknown"),
+        (("guide.png", "source.png", "-o", "page.html", "--exact", *BICUBIC), "model 'bicubic' cannot be exact"),
+    ],
+)  # fmt: skip
+def test_mistakes_end_in_one_line(
+    run: Run, pair: Pair, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.chdir(pair.folder)
+    outcome = run("view", "--no-browser", *arguments)
+    assert outcome.code == 2, outcome
+    assert says in outcome.err
+    assert outcome.err.count("error: ") == 1
+    assert pair.files() == ["guide.png", "source.png"]
+
+
+def test_many_pairs_cannot_be_looked_at(run: Run, pair: Pair, tmp_path: Path) -> None:
+    outcome = run("upsample", pair.folder, pair.folder, "-o", tmp_path / "out", "--view", *BICUBIC)
+    assert outcome.code == 2
+    assert "--view: shows one pair" in outcome.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+@pytest.mark.parametrize("command", ["view", "upsample"])
+def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command: str) -> None:
+    own = ["--no-browser"] if command == "view" else ["--view", "-o", str(pair.folder / "out.png")]
+    # A browser that cannot be opened, and so none that is.
+    environment = {**os.environ, "BROWSER": "/bin/false", "PATH": "", "DISPLAY": ""}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    try:
+        lines = iter(process.stdout.readline, "")
+        address = next(line for line in lines if line.startswith("page ")).split()[1]
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            assert b"graphsr" in answer.read()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    assert errors == "" or errors.startswith("note: ")
