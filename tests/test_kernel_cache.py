@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import graphsr
-from graphsr.checked_cache import CheckedCacheFile, check_caches
+from graphsr.checked_cache import CheckedCacheFile, check_cache, check_caches
 from graphsr.kernel_cache import choose_folder
 
 CONFIG: Any = numba.config
@@ -106,6 +107,61 @@ class TestDamage:
         check_caches(lattice)
         for kernel in (lattice.fit, sweeps.product_all):
             assert type(kernel._cache._cache_file) is CheckedCacheFile
+
+    def test_the_kernels_of_the_renderer_are_checked(self):
+        from graphsr.scenes import render, sensor
+
+        for kernel in (render._cast_rays, sensor._expose):
+            assert type(kernel._cache._cache_file) is CheckedCacheFile
+
+
+def kernel_of(folder: Path, sources: str) -> Any:
+    """Make a kernel with a cache in a folder, as another process, or one with changed sources, would."""
+    module = folder / "kernels.py"
+    if not module.exists():
+        module.write_text("def twice(x):\n    return 2 * x\n")
+    kernel = numba.njit(cache=True)(runpy.run_path(str(module))["twice"])
+    check_cache(kernel, sources)
+    return kernel
+
+
+class TestProcessesAtOnce:
+    def test_a_list_never_names_the_file_of_another_signature(self, tmp_path, monkeypatch):
+        kernel_of(tmp_path, "the same")(1)
+        with monkeypatch.context() as patch:
+            patch.setattr(CheckedCacheFile, "_load_index", lambda _: {})  # read before the other one was written
+            kernel_of(tmp_path, "the same")(1.0)
+        assert len(list(tmp_path.rglob("*.nbc"))) == 2  # numba would call both number 1
+        again = kernel_of(tmp_path, "the same")
+        assert again(3.5) == 7.0
+        assert sum(again.stats.cache_hits.values()) == 1
+        assert again(3) == 6
+
+    def test_data_are_there_before_the_list_names_them(self, tmp_path, monkeypatch):
+        found = []
+        original = CheckedCacheFile._save_index
+
+        def save_index(self, stored):
+            found.extend(Path(self._data_path(name)).is_file() for name in stored.values())
+            original(self, stored)
+
+        monkeypatch.setattr(CheckedCacheFile, "_save_index", save_index)
+        assert kernel_of(tmp_path, "the same")(1) == 2
+        assert found == [True]
+
+    def test_a_changed_module_compiles_all_that_were_checked_with_it(self, tmp_path):
+        kernel_of(tmp_path, "before")(1)
+        after = kernel_of(tmp_path, "after")
+        assert after(1) == 2
+        assert not after.stats.cache_hits
+
+    def test_the_files_of_earlier_sources_are_removed(self, tmp_path):
+        kernel_of(tmp_path, "before")(1)
+        (old,) = tmp_path.rglob("*.nbc")
+        os.utime(old, (0, 0))
+        kernel_of(tmp_path, "after")(1)
+        (new,) = tmp_path.rglob("*.nbc")
+        assert new != old
 
 
 def _upsample_in_child(queue) -> None:

@@ -109,7 +109,7 @@ def test_suspicious_zeros_are_said_once_and_only_if_not_dealt_with(run: Run, pai
     assert plain.code == marked.code == 0, plain.err + marked.err
     assert plain.err.count("--missing 0") == 1
     assert "8.3% of the values are 0" in plain.err
-    assert marked.err == ""
+    assert "values are 0" not in marked.err
     assert ", 1 missing" in marked.out
 
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+from graphsr.checked_cache import check_cache
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # All of fastmath but the promise that infinities and NaN do not occur: slabs divide by zero.
@@ -32,7 +34,9 @@ def fingerprint() -> str:
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    return cast(F, njit(cache=True, **_OPTIONS)(function))
+    compiled = njit(cache=True, **_OPTIONS)(function)
+    check_cache(compiled)
+    return cast(F, compiled)
 
 
 def called(function: F) -> F:

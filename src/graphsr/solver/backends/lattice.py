@@ -13,14 +13,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+
+from graphsr.compiled import entry, inner
 
 # Sums may be reordered (so that they vectorise); NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
 # E = BOUND * (sum of edge weights) + prior_weight is never smaller than the Laplacian, so that no eigenvalue of the
 # preconditioned matrix exceeds 1: the error estimate builds on that.
 BOUND = 2.0
-# numba would compile the strips twice, for the unsigned numbers of parallel loops too: hence np.int64(strip).
 
 
 class Cells(NamedTuple):
@@ -54,7 +54,7 @@ class Lattice(NamedTuple):
     aggregate: np.ndarray  # (H, W) the group of each pixel under levels, 0 for none; (0, 0) without levels
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def reduce_row(cells, sums, c, out):  # type: ignore[no-untyped-def]
     """Finish D for the row c of cells, from the sums down its pixel rows."""
     for d in range(out.shape[1]):
@@ -65,7 +65,7 @@ def reduce_row(cells, sums, c, out):  # type: ignore[no-untyped-def]
         out[c, d] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
     """Begin D^T: the row c of cells (h, w) widened over the columns (h, W)."""
     for x in range(out.shape[1]):
@@ -75,14 +75,14 @@ def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
             out[c, x] += cells.column_shares[x, 1] * m[c, cells.column_owners[x, 1]]
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def widen(cells, m, out):  # type: ignore[no-untyped-def]
     """Begin D^T: cells (h, w) widened over the columns (h, W)."""
     for c in range(m.shape[0]):
         widen_row(cells, m, c, out)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _degree_row(i, down, right, total):  # type: ignore[no-untyped-def]
     """total = the sum of the edge weights of each pixel of row i."""
     width = total.size
@@ -99,8 +99,9 @@ def _degree_row(i, down, right, total):  # type: ignore[no-untyped-def]
         total[x + 1] += right[i, x]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _prepare_strip(s, down, right, prior_weight, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
+@entry(fastmath=FAST)
+def prepare(s, down, right, prior_weight, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
+    """Fill inverse (H, W) and gain (h, w) in the strip s; where pixels straddle, `load_straddling` follows."""
     width = inverse.shape[1]
     kind = inverse.dtype.type
     total = np.empty(width, inverse.dtype)
@@ -137,17 +138,8 @@ def _prepare_strip(s, down, right, prior_weight, compliance, known, cells, inver
             gain[c, d] = 1 / stiffness if known[c, d] and stiffness > 0 else kind(0)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def prepare(down, right, prior_weight, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
-    """Fill inverse (H, W) and gain (h, w)."""
-    for strip in prange(cells.strips.size - 1):
-        _prepare_strip(np.int64(strip), down, right, prior_weight, compliance, known, cells, inverse, gain)
-    if cells.straddling:
-        _load_straddling(cells, gain, inverse)
-
-
-@njit(cache=True, nogil=True)
-def _load_straddling(cells, gain, inverse):  # type: ignore[no-untyped-def]
+@entry()
+def load_straddling(cells, gain, inverse):  # type: ignore[no-untyped-def]
     """Give the straddling pixels the diagonal that bounds their Schur complement."""
     for i in range(inverse.shape[0]):
         for x in range(inverse.shape[1]):
@@ -155,7 +147,7 @@ def _load_straddling(cells, gain, inverse):  # type: ignore[no-untyped-def]
                 inverse[i, x] = 1 / (1 / inverse[i, x] - _straddling_load(i, x, cells, gain, inverse))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _straddling_load(i, x, cells, gain, inverse):  # type: ignore[no-untyped-def]
     """A row sum of D_s^T gain D_s over straddling pixels: what bounds it from above by a diagonal."""
     total = inverse.dtype.type(0)
@@ -173,8 +165,9 @@ def _straddling_load(i, x, cells, gain, inverse):  # type: ignore[no-untyped-def
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _data_residual_strip(s, cells, source, x, out):  # type: ignore[no-untyped-def]
+@entry(fastmath=FAST)
+def data_residual(s, cells, source, x, out):  # type: ignore[no-untyped-def]
+    """out = s - D x in the strip s, in double precision whatever x is."""
     width = x.shape[1]
     sums = np.empty(width, np.float64)
     for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
@@ -188,8 +181,9 @@ def _data_residual_strip(s, cells, source, x, out):  # type: ignore[no-untyped-d
             out[c, d] = source[c, d] - out[c, d]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _fit_strip(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
+@entry(fastmath=FAST)
+def fit(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
+    """x += E^-1 D^T lift inside the cells of the strip s: with lift = (D E^-1 D^T)^-1 (s - D x), x averages to s."""
     width = x.shape[1]
     wide = np.empty((1, width), np.float64)
     row = np.empty((1, lift.shape[1]), np.float64)
@@ -208,8 +202,12 @@ def _fit_strip(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
             x[i, j] += max(lattice.inverse[i, j], x.dtype.type(0)) * share * wide[0, j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _residual_strip(s, lattice, cells, wide, rhs, x, r):  # type: ignore[no-untyped-def]
+@entry(fastmath=FAST)
+def residual(s, lattice, cells, wide, rhs, x, r):  # type: ignore[no-untyped-def]
+    """r = rhs + D^T pull - (L + prior_weight) x in the strip s, in double precision.
+
+    wide: pull, widened over the columns (h, W); rhs may be empty.
+    """
     height, width = x.shape
     out = np.empty(width, np.float64)
     prior_weight = lattice.prior_weight
@@ -243,26 +241,3 @@ def _residual_strip(s, lattice, cells, wide, rhs, x, r):  # type: ignore[no-unty
             out[j + 1] -= lattice.right[i, j] * (np.float64(x[i, j + 1]) - x[i, j])
         for j in range(width):
             r[i, j] = out[j]
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def data_residual(cells, source, x, out):  # type: ignore[no-untyped-def]
-    """out = s - D x, in double precision whatever x is."""
-    for strip in prange(cells.strips.size - 1):
-        _data_residual_strip(np.int64(strip), cells, source, x, out)
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def fit(lattice, cells, lift, x):  # type: ignore[no-untyped-def]
-    """x += E^-1 D^T lift inside cells: with lift = (D E^-1 D^T)^-1 (s - D x), x then averages to s exactly."""
-    for strip in prange(cells.strips.size - 1):
-        _fit_strip(np.int64(strip), lattice, cells, lift, x)
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def residual(lattice, cells, pull, rhs, x, r):  # type: ignore[no-untyped-def]
-    """r = rhs + D^T pull - (L + prior_weight) x, in double precision; rhs may be empty."""
-    wide = np.empty((pull.shape[0], x.shape[1]), np.float64)
-    widen(cells, pull, wide)
-    for strip in prange(cells.strips.size - 1):
-        _residual_strip(np.int64(strip), lattice, cells, wide, rhs, x, r)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numba
 import numpy as np
@@ -30,8 +33,6 @@ _PIXELS_AT_ONCE = 3 * 2**18
 # Where the diagonals of two pixels differ by more than this, the residual that conjugate gradients carry along drifts
 # from the true one by more than a tolerance may allow.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
-# A square without data of so many target pixels needs more iterations than the set-up of levels is worth.
-_WIDE = 48
 
 
 class NumbaMatrix:
@@ -166,7 +167,7 @@ class _NumbaSystem:
         if self.push.size:
             change = self.lift[k][self.levels.aggregate]
             # C D P e; nothing where a source pixel is firmly known, since its pixels are in no group.
-            kernels.data_residual(self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
+            _on_strips(kernels.data_residual, self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
             more = -self.confidence * self.data_residual
             wide = np.empty_like(self.push[k], np.float64)
             kernels.widen(self.cells, more, wide)
@@ -177,16 +178,19 @@ class _NumbaSystem:
 
     def fit(self) -> None:
         for k in range(self.count):
-            kernels.data_residual(self.cells, self.source[k], self.x[k], self.data_residual)
-            kernels.fit(self.lattice, self.cells, self.lattice.gain * self.data_residual, self.x[k])
+            _on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
+            lift = self.lattice.gain * self.data_residual
+            _on_strips(kernels.fit, self.lattice, self.cells, lift, self.x[k])
 
     def restart(self) -> None:
         for k in range(self.count):
             if not self.exact:
-                kernels.data_residual(self.cells, self.source[k], self.x[k], self.data_residual)
+                _on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
             pull = self.confidence * self.data_residual
             side = self.rhs[k] if self.rhs.size else self.rhs.reshape(0, 0)
-            kernels.residual(self.lattice, self.cells, pull, side, self.x[k], self.r[k])
+            wide = np.empty((pull.shape[0], self.x.shape[2]))
+            kernels.widen(self.cells, pull, wide)
+            _on_strips(kernels.residual, self.lattice, self.cells, wide, side, self.x[k], self.r[k])
         for vector in (self.change, self.w, self.p, self.q):
             vector[:] = 0
         self.lift[:], self.push[:] = 0, 0
@@ -211,6 +215,8 @@ class _NumbaSystem:
             self.lattice, self.cells, alpha, beta, active, (*now, self.lift, self.push), vectors, self.m, after,
             self.squares, self.compliances,
         )  # fmt: skip
+        if self.cells.straddling:
+            sweeps.straddle_all(self.lattice, self.cells, active, self.r, self.m, after, self.compliances)
         self.multipliers = [after, now]
         return self.squares
 
@@ -246,10 +252,28 @@ def _prepare(
     cells = _cells(sampling.rows, sampling.columns, dtype, numba.get_num_threads())
     inverse = np.empty(sampling.size, dtype)
     gain = np.empty(compliance.shape, dtype)
-    kernels.prepare(down, right, prior_weight, compliance, known, cells, inverse, gain)
+    _on_strips(kernels.prepare, down, right, prior_weight, compliance, known, cells, inverse, gain)
+    if cells.straddling:
+        kernels.load_straddling(cells, gain, inverse)
     no_levels = np.empty((0, 0), np.uint32)
     lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance, no_levels)
     return _Image(lattice, cells, free, source_weight)
+
+
+def _on_strips(kernel: Callable[..., None], *arguments: Any) -> None:
+    """Run a kernel of one strip on all strips, on as many threads as numba has.
+
+    For what is done a few times a solve. A loop that numba runs in parallel starts sooner, and takes seconds more to
+    compile.
+    """
+    cells = next(each for each in arguments if isinstance(each, kernels.Cells))
+    strips, threads = range(cells.strips.size - 1), numba.get_num_threads()
+    if threads == 1 or int(cells.strips[-1]) * cells.column_owners.shape[0] < _STRIP_PIXELS:
+        for strip in strips:
+            kernel(strip, *arguments)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda strip: kernel(strip, *arguments), strips))
 
 
 @lru_cache(maxsize=64)

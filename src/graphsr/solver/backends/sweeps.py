@@ -8,12 +8,13 @@ makes what it needs again. So strips never wait for each other, and none writes 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from graphsr.compiled import ONLY_PRANGE, entry, inner
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot):  # type: ignore[no-untyped-def]
     """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels.
 
@@ -43,7 +44,7 @@ def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot)
             pushed[slot, x] += a * push[c, x] + b * push[d, x]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def advance(s, lattice, cells, alpha, beta, widened, early, lift, push, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
     """p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q; then the multipliers of the new residual.
 
@@ -85,7 +86,7 @@ def advance(s, lattice, cells, alpha, beta, widened, early, lift, push, w, p, q,
     return norm, compliance
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untyped-def]
     """The multipliers after the straddling pixels have answered to the early ones. Returns m . C^-1 m."""
     width = r.shape[1]
@@ -110,7 +111,7 @@ def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untype
     return compliance
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignore[no-untyped-def]
     """w = A z = (L + prior_weight) z + D^T m. Returns (r - D^T m) . z and z . (L + prior_weight) z.
 
@@ -172,7 +173,7 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
     return gamma, delta
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=ONLY_PRANGE)
 def product_all(lattice, cells, now, r, w, compliances, active, gammas, deltas):  # type: ignore[no-untyped-def]
     """Run `product` on every strip of the active channels; gammas = r . z and deltas = z . A z (K, S) are filled in.
 
@@ -187,9 +188,9 @@ def product_all(lattice, cells, now, r, w, compliances, active, gammas, deltas):
                 gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(parallel=ONLY_PRANGE)
 def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squares, compliances):  # type: ignore[no-untyped-def]
-    """Run `advance`, and `straddle` where needed, on every strip of the active channels.
+    """Run `advance` on every strip of the active channels; where pixels straddle source pixels, `straddle_all` follows.
 
     now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones; with
     them, now, the correction by levels (K, groups + 1) and what the data term says to it (K, h, W), or nothing;
@@ -207,9 +208,14 @@ def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squ
                     s, lattice, cells, kind(alpha[k]), kind(beta[k]), widened[k], early[k], lift[k], push[k],
                     w[k], p[k], q[k], x[k], r[k], m[k], next_early[k] if cells.straddling else next_widened[k],
                 )  # fmt: skip
-    if cells.straddling:
-        for strip in prange(cells.strips.size - 1):
-            s = np.int64(strip)
-            for k in range(r.shape[0]):
-                if active[k]:
-                    compliances[k, s] = straddle(s, lattice, cells, next_early[k], r[k], m[k], next_widened[k])
+
+
+@entry(parallel=ONLY_PRANGE)
+def straddle_all(lattice, cells, active, r, m, after, compliances):  # type: ignore[no-untyped-def]
+    """Run `straddle` on every strip of the active channels, after `advance_all`; the arguments are those of that."""
+    next_widened, next_early = after
+    for strip in prange(cells.strips.size - 1):
+        s = np.int64(strip)
+        for k in range(r.shape[0]):
+            if active[k]:
+                compliances[k, s] = straddle(s, lattice, cells, next_early[k], r[k], m[k], next_widened[k])

@@ -1,0 +1,33 @@
+"""An image is solved in strips of rows: on how many threads, and in how many strips, does not show."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+import torch
+
+import graphsr
+from graphsr.solver.backends import numba_backend
+from graphsr.threads import on_threads
+
+
+@pytest.mark.parametrize("source_size", [(12, 10), (9, 11)])  # whole factors, and pixels that straddle source pixels
+@pytest.mark.parametrize("exact", [False, True])
+def test_strips_on_threads_solve_what_one_does(source_size, exact, monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    edges = graphsr.affinity(torch.rand(1, 3, 96, 80, generator=generator), 0.5, weight=1e-2)
+    source = torch.rand(1, 1, *source_size, generator=generator)
+
+    def solve():
+        numba_backend._cells.cache_clear()
+        return graphsr.solve(edges, source, (96, 80), exact=exact, backend="numba")
+
+    with on_threads(1):
+        expected = solve()
+    monkeypatch.setattr(numba_backend, "_STRIP_PIXELS", 512)  # fifteen strips
+    most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types
+    with on_threads(min(2, most)):
+        found = solve()
+    numba_backend._cells.cache_clear()
+    # Sums are added in another order; measured 3e-6.
+    torch.testing.assert_close(found, expected, rtol=0, atol=5e-5)
