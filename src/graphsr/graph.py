@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -38,6 +39,18 @@ class Edges:
     def size(self) -> tuple[int, int]:
         """Return (H, W) of the target."""
         return self.right.shape[-2], self.down.shape[-1]
+
+
+def stack_bands(parts: Sequence[Edges]) -> Edges:
+    """Return the edges of an image from those of its bands of rows.
+
+    Args:
+        parts: From top to bottom; all but the last also have the first row of the next band.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    rights = [*(part.right[..., :-1, :] for part in parts[:-1]), parts[-1].right]
+    return Edges(torch.cat([part.down for part in parts], -2), torch.cat(rights, -2))
 
 
 def differences(values: torch.Tensor) -> Edges:

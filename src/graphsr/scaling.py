@@ -28,7 +28,7 @@ class Scale:
     def of(cls, guide: torch.Tensor, source: torch.Tensor, known: torch.Tensor) -> Scale:
         """Measure a pair: guide (B, C, H, W), source (B, K, h, w), known (B, 1 or K, h, w)."""
         guide_mean = guide.mean((-2, -1), keepdim=True)
-        guide_std = (guide - guide_mean).square().mean((1, 2, 3), keepdim=True).sqrt()
+        guide_std = (guide - guide_mean).square_().mean((1, 2, 3), keepdim=True).sqrt()
         mean, std = mean_and_std(source, known.expand_as(source))
         std = torch.maximum(std, smallest_std(mean))
         axis = _axis_of(source, known.expand_as(source), mean, std)
@@ -36,7 +36,7 @@ class Scale:
 
     def standardise_guide(self, guide: torch.Tensor) -> torch.Tensor:
         """Return the guide (B, C, H, W) with mean 0 and standard deviation 1, or about so in a window."""
-        return (guide - self.guide_mean) / self.guide_std
+        return (guide - self.guide_mean).div_(self.guide_std)  # in place: one map less
 
     def standardise_source(self, source: torch.Tensor) -> torch.Tensor:
         """Return the source, or a target, (B, K, ...) in standard deviations of the source about its mean."""

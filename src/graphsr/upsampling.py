@@ -262,16 +262,23 @@ def _check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
 
 
 def _check_values(guide: np.ndarray, source: np.ndarray) -> None:
-    bad = int((~np.isfinite(guide)).sum())
-    if bad:
+    if not np.isfinite(_ends(guide)).all():
+        bad = int((~np.isfinite(guide)).sum())
         raise InputError(f"guide: {bad} values are NaN or infinite; every guide pixel must have a value")
     if np.isinf(source).any():
         raise InputError("source: holds infinity; mark missing pixels with NaN")
     largest = float(np.finfo(np.float32).max)
-    for name, values in (("guide", guide), ("source", source)):
+    for name, values in (("guide", guide), ("source", source[~np.isnan(source)])):
         # The square root leaves room for the squares that are summed on the way.
-        if np.nanmax(np.abs(values.astype(np.float64)), initial=0.0) > largest**0.5:
+        if np.abs(_ends(values)).max() > largest**0.5:
             raise InputError(f"{name}: holds numbers beyond {largest**0.5:.0e}, too large for single precision")
+
+
+def _ends(values: np.ndarray) -> np.ndarray:
+    """Return the smallest and the largest of some values, NaN if one is, in double precision; zeros of none."""
+    if not values.size:
+        return np.zeros(2)
+    return np.array([values.min(), values.max()], np.float64)
 
 
 def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:

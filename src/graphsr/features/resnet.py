@@ -28,7 +28,7 @@ class BasicBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
+        x = normalised(self.conv1, self.bn1, x, "relu")
         return F.relu(normalised(self.conv2, self.bn2, x) + shortcut, inplace=True)
 
 
@@ -50,8 +50,8 @@ class Bottleneck(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
-        x = F.relu(normalised(self.conv2, self.bn2, x), inplace=True)
+        x = normalised(self.conv1, self.bn1, x, "relu")
+        x = normalised(self.conv2, self.bn2, x, "relu")
         return F.relu(normalised(self.conv3, self.bn3, x) + shortcut, inplace=True)
 
 
@@ -84,7 +84,7 @@ class ResNet(Encoder):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        x = F.relu(normalised(self.conv1, self.bn1, x), inplace=True)
+        x = normalised(self.conv1, self.bn1, x, "relu")
         maps = [x]
         x = F.max_pool2d(x, 3, 2, padding=1)
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):

@@ -1,20 +1,25 @@
 """U-Net: an encoder's maps brought back to full resolution, with the names of segmentation_models_pytorch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.errors import InputError
+from graphsr.features.bands import bands, in_bands
+from graphsr.features.doubling import add_doubled, coarse_weights
 from graphsr.features.encoder import Encoder
 from graphsr.features.extractor import Extractor
-from graphsr.features.normalisation import NormalisedConvolution
+from graphsr.features.normalisation import FoldedConvolution, Layer, NormalisedConvolution
+from graphsr.features.padding import pad_to_multiple
 
 DECODER_CHANNELS = (256, 128, 64, 32, 16)
+# A map of fewer pixels is doubled: the weights that spare it take longer to make.
+_FEWEST_PIXELS = 1024
 
 
-def _convolution(inputs: int, outputs: int) -> nn.Sequential:
+def _convolution(inputs: int, outputs: int) -> NormalisedConvolution:
     convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
     nn.init.kaiming_uniform_(convolution.weight, mode="fan_in", nonlinearity="relu")
     return NormalisedConvolution(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
@@ -25,15 +30,47 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, inputs: int, skip: int, outputs: int) -> None:
         super().__init__()
+        self.inputs, self.skip = inputs + skip, skip
         self.conv1 = _convolution(inputs + skip, outputs)
         self.conv2 = _convolution(outputs, outputs)
 
     def forward(self, x: Tensor, skip: Tensor | None) -> Tensor:
-        x = F.interpolate(x, scale_factor=2.0, mode="nearest")
-        if skip is not None:
-            x = torch.cat([x, skip], dim=1)
-        x = self.conv2(self.conv1(x))
-        return x
+        inputs = (x,) if skip is None else (x, skip)
+        return in_bands(
+            self.function(x), inputs, x.shape[-2], halo=1, bytes_per_unit=self.bytes_per_row(x.shape[-1], x)
+        )
+
+    def function(self, x: Tensor) -> Callable[..., Tensor]:
+        """Return the block as a function of one or two maps, prepared once for all bands of x (B, C, H, W)."""
+        first, second = self.conv1.layer(), self.conv2.layer()
+        if isinstance(first, FoldedConvolution) and x.shape[-2] * x.shape[-1] >= _FEWEST_PIXELS:
+            return self._folded_function(first, second)
+
+        def compute(x: Tensor, skip: Tensor | None = None) -> Tensor:
+            x = F.interpolate(x, scale_factor=2.0, mode="nearest")
+            return second(first(x if skip is None else torch.cat([x, skip], dim=1)))
+
+        return compute
+
+    def _folded_function(self, first: FoldedConvolution, second: Layer) -> Callable[..., Tensor]:
+        """Return the same without the doubled map and without joining it with the other one."""
+        doubled, others = torch.split(first.weight, [self.inputs - self.skip, self.skip], 1)
+        weights = coarse_weights(doubled)
+
+        def compute(x: Tensor, skip: Tensor | None = None) -> Tensor:
+            if skip is None:
+                shape = (x.shape[0], first.bias.numel(), 2 * x.shape[2], 2 * x.shape[3])
+                y = torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=torch.channels_last)
+                y.copy_(first.bias.view(1, -1, 1, 1).expand(shape))
+            else:
+                y = F.conv2d(skip, others, first.bias, padding=1)
+            return second(F.relu_(add_doubled(y, x, weights)))
+
+        return compute
+
+    def bytes_per_row(self, width: int, like: Tensor) -> int:
+        """Return what the widest map takes for a row of so many pixels of what is doubled."""
+        return like.element_size() * self.inputs * 4 * width
 
 
 class Decoder(nn.Module):
@@ -48,8 +85,13 @@ class Decoder(nn.Module):
         )
 
     def forward(self, maps: list[Tensor], last_skip: Tensor | None = None) -> Tensor:
+        x: Tensor = self.blocks[-1](self.before_last(maps), last_skip)
+        return x
+
+    def before_last(self, maps: list[Tensor]) -> Tensor:
+        """Return what the last block reads, at H/2."""
         x, *skips = reversed(maps)
-        for block, skip in zip(self.blocks, (*skips, last_skip), strict=True):
+        for block, skip in zip(self.blocks[:-1], skips, strict=True):
             x = block(x, skip)
         return x
 
@@ -92,3 +134,24 @@ class UNet(Extractor):
     def extract(self, x: Tensor) -> Tensor:
         x = self.segmentation_head(self.decoder(self.encoder(x), x if self.sharp else None))
         return x
+
+    def in_bands(self, x: Tensor) -> Iterator[Tensor]:
+        self.check(x)
+        height, width = x.shape[-2:]
+        block = self.decoder.blocks[-1]
+        assert isinstance(block, DecoderBlock)
+        units, columns = (-(-side // self.multiple) * self.multiple // 2 for side in (height, width))
+        # The two convolutions of the block, that of the head, and one row more that is the next band's.
+        chosen = list(bands(units, 2, block.bytes_per_row(columns, x)))
+        if torch.is_grad_enabled() or x.shape[0] > 1 or len(chosen) == 1:
+            yield self(x)
+            return
+        x = pad_to_multiple(x, self.multiple)
+        coarse = self.decoder.before_last(self.encoder(x))
+        decode = block.function(coarse)
+        for band in chosen:
+            if 2 * band.first >= height:
+                return
+            skip = (band.rows_of(x, units),) if self.sharp else ()
+            y = self.segmentation_head(decode(band.rows_of(coarse, units), *skip))
+            yield y[..., 2 * (band.first - band.begin) : min(2 * band.last + 1, height) - 2 * band.begin, :width]

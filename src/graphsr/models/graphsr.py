@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -17,6 +16,7 @@ from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, square
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.base import Model, Result, finish, whole
 from graphsr.models.noise import NoiseNetwork, from_median
+from graphsr.models.prediction import Prediction, join_bands, join_images
 from graphsr.models.published_interpolation import interpolate_published
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling, interpolate_source
@@ -98,13 +98,6 @@ class Architecture:
             )
         if self.floors and not 0 < self.floor * math.exp(_MOST_FLOOR_CHANGE) < 1:
             raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {self.floor}")
-
-
-class Prediction(NamedTuple):
-    """What the network says of a pair, in standard deviations of the source about its mean."""
-
-    edges: Edges
-    offsets: Edges | None  # (B, 1, ...); None of several channels: they are those of the one plane that was seen
 
 
 class GraphSR(Model):
@@ -258,13 +251,35 @@ class GraphSR(Model):
             planes += _hints(known, sampling, interpolated.dtype)
         if how.detail:
             planes.append(_of_source_pixels(from_median(measured), sampling))
-        seen = torch.cat([*planes, component], 1).contiguous(memory_format=torch.channels_last)
-        distance, outputs = self._extract(seen)
-        extra = dict(zip(how.extra_channels, outputs.unbind(1), strict=True))  # each (B, H, W)
+        seen = _channels_last([*planes, component])
+        at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
+        if torch.is_grad_enabled():
+            at_once = seen.shape[0]
+        predicted = join_images([self._graph(images) for images in torch.split(seen, at_once)])
+        return predicted if interpolated.shape[1] == 1 else predicted._replace(offsets=None)
+
+    def _graph(self, seen: torch.Tensor) -> Prediction:
+        """Predict the graph of what the network sees (B, C, H, W), in bands of rows if the extractor works in such."""
+        extractor = self.feature_extractor
+        compiled = not isinstance(extractor, features.Extractor)  # by torch.compile, which knows of no bands
+        parts, first = [], 0
+        for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
+            band = seen[:, :, first : first + outputs.shape[2]]
+            parts.append(self._graph_of(outputs, torch.cat([band[:, :3], band[:, -1:]], 1).contiguous()))
+            first += outputs.shape[2] - 1  # the last row is the next band's
+        return join_bands(parts)
+
+    def _graph_of(self, outputs: torch.Tensor, shown: torch.Tensor) -> Prediction:
+        """Return the graph of the network's outputs (B, M, H, W), and of colours and source (B, 4, H, W)."""
+        how = self.architecture
+        own = outputs.shape[1] - len(how.extra_channels)
+        # Contiguous, as functions of strided numbers are rounded differently.
+        extra = dict(zip(how.extra_channels, outputs[:, own:].contiguous().unbind(1), strict=True))  # each (B, H, W)
+        distance = squared_distance(outputs[:, :own])
         unit = 1e-6 + self.log_mu.exp().square()
         down, right = distance.down / unit, distance.right / unit
         if how.colour_mu > 0:
-            colour = power_law_distance(torch.cat([colours, component], 1), how.colour_mu, how.colour_power)
+            colour = power_law_distance(shown, how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
             share = _between(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
@@ -274,23 +289,20 @@ class GraphSR(Model):
             change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
             floor = _between(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
-        offsets = None
-        if how.offsets and interpolated.shape[1] == 1:
-            down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
-            offsets = Edges(down[..., :-1, :], right[..., :-1])
-        return Prediction(edges, offsets)
+        if not how.offsets:
+            return Prediction(edges, None)
+        down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
+        return Prediction(edges, Edges(down[..., :-1, :], right[..., :-1]))
 
-    def _extract(self, seen: torch.Tensor) -> tuple[Edges, torch.Tensor]:
-        """Return the squared distances of neighbours' features, and the other output channels (N, E, H, W)."""
-        at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
-        if not torch.is_grad_enabled() and seen.shape[0] > at_once:
-            found = [self._extract(each) for each in torch.split(seen, at_once)]
-            downs, rights, extras = zip(*((apart.down, apart.right, extras) for apart, extras in found), strict=True)
-            return Edges(torch.cat(downs), torch.cat(rights)), torch.cat(extras)
-        out = self.feature_extractor(seen)
-        own = out.shape[1] - len(self.architecture.extra_channels)
-        # Contiguous, as functions of strided numbers are rounded differently.
-        return squared_distance(out[:, :own]), out[:, own:].contiguous()
+
+def _channels_last(planes: list[torch.Tensor]) -> torch.Tensor:
+    """Return planes (B, C, H, W) as one tensor with the channels of a pixel side by side, as convolutions read it."""
+    if torch.is_grad_enabled():
+        return torch.cat(planes, 1).contiguous(memory_format=torch.channels_last)
+    shape = planes[0].shape[0], sum(plane.shape[1] for plane in planes), *planes[0].shape[2:]
+    like = planes[0]
+    out = torch.empty(shape, dtype=like.dtype, device=like.device, memory_format=torch.channels_last)
+    return torch.cat(planes, 1, out=out)
 
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
@@ -304,8 +316,11 @@ def _between(values: torch.Tensor) -> Edges:
 
 def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:
     """Return two planes (B, 1, H, W): the factor (0 at x8, 1 at x32), and 0 where the source is known, else -1."""
-    seen = _of_source_pixels(known.to(dtype), sampling)
-    return [torch.full_like(seen, _log_factor(sampling)), seen - 1.0]
+    shape = (known.shape[0], 1, *sampling.size)
+    factor = torch.full((1, 1, 1, 1), _log_factor(sampling), dtype=dtype, device=known.device).expand(shape)
+    if bool(known.all()):
+        return [factor, torch.zeros((1, 1, 1, 1), dtype=dtype, device=known.device).expand(shape)]
+    return [factor, _of_source_pixels(known.to(dtype) - 1.0, sampling)]
 
 
 def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:

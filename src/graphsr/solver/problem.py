@@ -77,16 +77,19 @@ class Problem:
         if offsets is not None:
             _check_offsets(offsets, shape)
         weight = _checked_prior_weight(0.0 if prior_weight is None else prior_weight, source, sampling.size)
+        same = prior is start
+        prior = _checked_like_target("prior", prior, shape, source.dtype)
+        start = prior if same else _checked_like_target("start", start, shape, source.dtype)
         for name, value in (
             ("edges", edges),
             ("sampling", sampling),
             ("source", source),
             ("confidence", confidence),
-            ("prior", _checked_like_target("prior", prior, shape, source.dtype)),
+            ("prior", prior),
             ("prior_weight", weight),
             ("offsets", offsets),
             ("exact", exact),
-            ("start", _checked_like_target("start", start, shape, source.dtype).detach()),
+            ("start", start.detach()),
         ):
             object.__setattr__(self, name, value)
 
