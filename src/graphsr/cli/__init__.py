@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -27,6 +28,7 @@ from graphsr.cli.errors import ReportingGroup
 from graphsr.cli.memory import keep_freed_memory
 from graphsr.cli.verbosity import Quiet, Verbose, with_verbosity
 from graphsr.cli.versions import installed_versions
+from graphsr.waiting import wait_passively
 
 app = typer.Typer(
     name="graphsr",
@@ -85,6 +87,7 @@ def entry(
 
 def main() -> None:
     """Run the program."""
+    wait_passively(os.environ)  # before a command loads torch and numba
     keep_freed_memory()
     print_any_name()
     app()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphsr.cli import benchmark_speed
 from graphsr.cli.console import new_table, note, say, show, status_line
 from graphsr.cli.options import Overwrite
 from graphsr.cli.verbosity import with_verbosity
@@ -83,6 +84,10 @@ def solver(
         _write(json_file, measured)
 
 
+app.command()(with_verbosity(benchmark_speed.speed))
+app.command()(with_verbosity(benchmark_speed.shared))
+
+
 @app.command()
 @with_verbosity
 def raster(
@@ -123,6 +128,7 @@ def raster(
             done = measure.measure_run(Path(folder), side, tuple(workers or ()), update)
     say("raster", f"{side} x {side}, {done.tiles} tiles, one thread")
     say("time", f"{done.seconds:.1f} s, {done.seconds / done.alone_seconds:.2f} times its tiles alone (goal: 1.3)")
+    say("processor", f"{done.cpu_seconds / (side * side / 1e6):.2f} s a megapixel, the output included (goal: 0.7)")
     say("seams", f"{done.seams:.1e} of the target's standard deviation at the most (goal: 1e-3)")
     for count, (tiles, seconds) in done.workers.items():
         fewest = min(done.workers)

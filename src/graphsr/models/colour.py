@@ -66,7 +66,7 @@ class Colour(Model):
     def _edges(self, guide: torch.Tensor, component: torch.Tensor, scale: Scale) -> Edges:
         """Return the edge weights of a guide (B, C, H, W) and the interpolated source's plane (B, 1, H, W).
 
-        In bands of rows, so that what lies between is in the cache: twice as fast for a megapixel.
+        In bands of rows, so that what lies between stays in the cache.
         """
         height = component.shape[-2]
         rows = max(1, _BAND_PIXELS // (component.shape[0] * component.shape[-1]))

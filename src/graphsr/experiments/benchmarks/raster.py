@@ -50,6 +50,7 @@ class RunRow:
     side: int
     tiles: int
     seconds: float
+    cpu_seconds: float  # processor time of the run, the output included
     alone_seconds: float  # the sum of its tiles read, prepared and solved one by one
     seams: float  # largest difference to other tiles, in standard deviations of the target
     workers: dict[int, tuple[float, float]]  # seconds for the tiles and for all, with so many processes
@@ -160,9 +161,9 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], progre
     alone = time.perf_counter() - began
     store.remove()
     progress(f"{side} x {side}: the run")
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     upsample_files(guide, source, folder / "run.tif", model=model)
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     progress(f"{side} x {side}: with other tiles")
     upsample_files(guide, source, folder / "other.tif", model=model, tile=max(min(plan.side, side) * 5 // 8, 64))
     seams = _largest_difference(folder / "run.tif", folder / "other.tif")
@@ -171,7 +172,7 @@ def _measure_run(folder: Path, side: int, worker_counts: tuple[int, ...], progre
         progress(f"{side} x {side}: {count} workers")
         report = upsample_files(guide, source, folder / "w.tif", model=model, workers=count)
         workers[count] = report.tile_seconds, report.seconds
-    return RunRow(side, len(numbers), seconds, alone, seams, workers)
+    return RunRow(side, len(numbers), seconds, cpu, alone, seams, workers)
 
 
 def _largest_difference(one: Path, other: Path) -> float:
