@@ -103,6 +103,67 @@ def test_a_low_confidence_smooths_noise_of_the_points():
     assert rms(smooth - depth) < 0.8 * rms(kept - depth)
 
 
+def test_a_stated_noise_smooths_the_points():
+    guide, depth = a_scene()
+    points = points_of(depth, 100)
+    points[:, 2] += 0.6 * np.random.default_rng(2).standard_normal(len(points))
+    kept = graphsr.complete(guide, points, model="colour")
+    smooth = graphsr.complete(guide, points, model="colour", noise=0.6)
+    assert smooth.report.noise == pytest.approx(0.6)
+    # The planes that both begin with are smooth already.
+    assert rms(smooth.target - depth) < 0.95 * rms(kept.target - depth)
+
+
+def test_no_noise_changes_nothing():
+    guide, depth = a_scene()
+    points = points_of(depth, 40)
+    one, other = (graphsr.complete(guide, points, model="colour", noise=noise).target for noise in (None, 0.0))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("robust", [True, 1.0])
+@pytest.mark.parametrize("count", [150, 1500])
+def test_wrong_points_are_left_out(count, robust):
+    guide, depth = a_scene()
+    points = points_of(depth, count)
+    wrong = points.copy()
+    wrong[:: count // 7, 2] += 3.0
+    result = graphsr.complete(guide, wrong, model="colour", robust=robust)
+    plain, best = (graphsr.complete(guide, each, model="colour").target for each in (wrong, points))
+    # Measured: 8 of the 8 wrong ones and at most 3 others.
+    assert 8 <= result.report.switched_off <= 12
+    assert rms(result.target - depth) < 0.3 * rms(plain - depth)
+    assert rms(result.target - depth) < 1.5 * rms(best - depth)
+
+
+def test_right_points_are_kept():
+    guide, depth = a_scene()
+    result = graphsr.complete(guide, points_of(depth, 150), model="colour", robust=True)
+    assert result.report.switched_off == 0
+
+
+def test_one_point_cannot_be_wrong():
+    guide, _ = a_scene()
+    result = graphsr.complete(guide, [(20.5, 20.5, 3.0)], model="colour", robust=True)
+    assert result.report.switched_off == 0
+
+
+def test_sparse_points_do_not_tell_their_noise_but_a_whole_map_does():
+    guide, depth = a_scene()
+    with pytest.raises(InputError, match="noise: sparse points do not tell noise from the detail between them"):
+        graphsr.complete(guide, points_of(depth, 40), model="colour", noise="auto")
+    noisy = depth + 0.05 * np.random.default_rng(0).standard_normal(SIZE)
+    report = graphsr.complete(guide, noisy, model="colour", noise="auto").report
+    assert report.noise == pytest.approx(0.05, rel=0.3)
+
+
+@pytest.mark.parametrize("option", [{"noise": 0.1}, {"robust": True}])
+def test_a_model_that_does_not_weigh_points_says_so(option):
+    guide, depth = a_scene()
+    with pytest.raises(InputError, match="Bicubic does not weigh source pixels"):
+        graphsr.complete(guide, points_of(depth, 40), model="bicubic", **option)
+
+
 def test_a_point_of_no_confidence_does_not_count():
     guide, depth = a_scene()
     points = points_of(depth, 40)

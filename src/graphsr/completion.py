@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -13,11 +13,14 @@ import torch
 from graphsr.arrays import as_array
 from graphsr.graph import Edges, edge_weights, power_law_distance
 from graphsr.measurements.planes import Planes, fit_planes
+from graphsr.measurements.point_errors import confidence_of_points, find_outliers, refuse_auto
 from graphsr.measurements.points import point_map
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
 from graphsr.models.colour import Colour
 from graphsr.models.registry import load
 from graphsr.models.window import Window
+from graphsr.models.wrapper import Wrapper
 from graphsr.sampling import Sampling, fill_holes
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
@@ -40,6 +43,8 @@ def complete(
     model: str | os.PathLike[str] | Model = "default",
     confidence: Any = None,
     exact: bool = False,
+    noise: float | Literal["auto"] | None = None,
+    robust: bool | float = False,
 ) -> Upsampled:
     """Make a whole map from points, along the surfaces that a guide image shows.
 
@@ -52,6 +57,10 @@ def complete(
         confidence: One number, or one for each point (N,) or each pixel of a map (H, W), from 0, which leaves a point
             out, to 1.
         exact: Whether the target meets the points exactly instead of up to their confidence.
+        noise: Standard deviation of the noise of the points, in their units. "auto" estimates it from a map that is
+            almost whole; sparse points do not tell it.
+        robust: Whether points that those around them do not explain are left out. A number is the error, in units of
+            the points, from which on a point is wrong.
 
     Returns:
         The target (H, W) with its graph and a report; its `fidelity` is the RMS difference at the points.
@@ -67,10 +76,20 @@ def complete(
         return upsample(guide, np.ones((1, 1)), model=model)
     values, weights = point_map(points, (size[0], size[1]), confidence)
     chosen = Completion(model if isinstance(model, Model) else load(model))
-    return upsample(guide, values, model=chosen, confidence=weights, exact=exact)
+    errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen.model)
+    if not errors.said or _spacing(np.isfinite(values)) < _CLOSE:  # as close as source pixels, and judged like them
+        return upsample(guide, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust)
+    stated = refuse_auto(errors.noise)
+    wrong = np.zeros_like(weights, dtype=bool)
+    if errors.robust is not False:
+        wrong = _outliers(chosen, guide, values, stated or 0.0, errors.robust)
+    if stated is not None:
+        weights = weights * confidence_of_points(stated, np.where(wrong, np.nan, values))
+    result = upsample(guide, values, model=chosen, confidence=np.where(wrong, 0.0, weights), exact=exact)
+    return replace(result, report=replace(result.report, noise=stated, switched_off=int(wrong.sum())))
 
 
-class Completion(Model):
+class Completion(Wrapper):
     """Completes maps of the guide's size with holes, by the graph of another model.
 
     That model sees a source as it knows them: coarse and whole, the means of a first estimate. The target is then the
@@ -79,15 +98,7 @@ class Completion(Model):
     """
 
     def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model = model
-        self.rtol = model.rtol
-
-    def bytes_per_pixel(self, channels: int) -> int:
-        return self.model.bytes_per_pixel(channels) + 64 * channels
-
-    def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
-        return self.model.select_channels(guide)
+        super().__init__(model, bytes_per_channel=64)
 
     def prepare(
         self,
@@ -102,7 +113,7 @@ class Completion(Model):
         known = known_pixels(source, confidence)
         source = torch.where(known, source, torch.nan)
         size = source.shape[-2], source.shape[-1]
-        spacing = math.sqrt(known.numel() / int(known.sum()))
+        spacing = _spacing(known)
         if spacing < _CLOSE:
             first = fill_holes(source.nan_to_num(), known)
         else:
@@ -124,6 +135,20 @@ class Completion(Model):
             start=first,
         )
         return problem if spacing < _CLOSE else _with_planes(problem, _planes(source, seen.edges), _DISC * spacing)
+
+
+def _spacing(known: torch.Tensor | np.ndarray) -> float:
+    """Return the usual distance between points, in pixels, from where there are some."""
+    return math.sqrt(math.prod(known.shape) / int(known.sum()))
+
+
+def _outliers(model: Model, guide: Any, values: np.ndarray, noise: float, robust: bool | float) -> np.ndarray:
+    """Return which points (H, W) those around them on the colour graph do not explain."""
+    image = np.moveaxis(np.atleast_3d(as_array("guide", guide)), 2, 0)[None].astype(np.float32)
+    source = torch.from_numpy(values)[None, None].float()
+    edges = _colour_edges(model.select_channels(torch.from_numpy(image)), source, torch.isfinite(source))
+    down, right = (weights[0].numpy() for weights in (edges.down, edges.right))
+    return find_outliers(values, down, right, noise=noise, cutoff=None if robust is True else robust)
 
 
 def _coarse_size(size: tuple[int, int], spacing: float) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from graphsr.measurements.stillness import still_pixels
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
 from graphsr.models.window import Window
+from graphsr.models.wrapper import Wrapper
 from graphsr.solver import Problem
 from graphsr.upsampling import Upsampled, upsample
 
@@ -27,7 +28,10 @@ def upsample_frames(
     *,
     model: str | os.PathLike[str] | Model = "default",
     steady: bool | float = False,
+    confidence: np.ndarray | float | None = None,
     exact: bool = False,
+    noise: float | Literal["auto"] | None = None,
+    robust: bool | float = False,
 ) -> Iterator[Upsampled]:
     """Upsample the frames of a video one after another; each solve begins at the target before.
 
@@ -37,7 +41,10 @@ def upsample_frames(
         model: As in `graphsr.upsample`.
         steady: Whether to draw pixels that stood still towards the target before, which takes the flicker of a noisy
             source away; a number says over how many frames they are averaged at the most.
+        confidence: As in `graphsr.upsample`, the same for all frames; a pixel that is missing in one frame is NaN.
         exact: As in `graphsr.upsample`. What `steady` can do is then little.
+        noise: As in `graphsr.upsample`; "auto" estimates it for every frame. With `steady` less of it is left.
+        robust: As in `graphsr.upsample`: every frame's own source pixels are judged.
 
     Returns:
         An iterator over the results, each of which is there as soon as its frame is done.
@@ -51,7 +58,9 @@ def upsample_frames(
     following = Following(model if isinstance(model, Model) else load(model), steady)
     for number, (guide, source) in enumerate(frames):
         try:
-            yield upsample(guide, source, model=following, exact=exact)
+            yield upsample(
+                guide, source, model=following, confidence=confidence, exact=exact, noise=noise, robust=robust
+            )
         except InputError as error:
             raise InputError(f"frame {number}: {error}") from error
 
@@ -64,32 +73,23 @@ class _Before(NamedTuple):
     age: torch.Tensor  # (B, 1, H, W)
 
 
-class Following(Model):
+class Following(Wrapper):
     """Another model, whose solves begin at the target before; it remembers one frame.
 
     With `steady` the target before is a prior as well. Its weight at a pixel is that of the source there times the
     number of frames that the pixel has stood still: the target is the mean over them, and after so many frames as
-    `steady` says a running mean.
+    `steady` says a running mean. All of this is done when a problem is finished, as what is said of noise and outliers
+    changes the weight of the source before.
     """
 
-    # The target before would be centred by another mean than the source.
-    shift_equivariant: ClassVar[bool] = False
-
     def __init__(self, model: Model, steady: bool | float = False) -> None:
-        super().__init__()
+        super().__init__(model, bytes_per_channel=64)
         most = STEADY if steady is True else float(steady)
         if steady is not False and not 1 <= most < float("inf"):
             raise InputError(f"steady: must be a number of frames, at least 1, not {steady}")
-        self.model, self.rtol = model, model.rtol
         self.most_frames = most
+        self._guide: torch.Tensor | None = None
         self._before: _Before | None = None
-        self._age: torch.Tensor | None = None
-
-    def bytes_per_pixel(self, channels: int) -> int:
-        return self.model.bytes_per_pixel(channels) + 32 * (1 + channels)
-
-    def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
-        return self.model.select_channels(guide)
 
     def prepare(
         self,
@@ -100,34 +100,30 @@ class Following(Model):
         exact: bool = False,
         window: Window | None = None,
     ) -> Problem | torch.Tensor:
-        prepared = self.model.prepare(guide, source, confidence=confidence, exact=exact, window=window)
-        before, self._age = self._before, None
-        if isinstance(prepared, torch.Tensor) or before is None:
-            return prepared
-        if before.guide.shape != guide.shape or before.target.shape[:2] != source.shape[:2]:
-            return prepared
-        known = (prepared.confidence > 0).expand_as(prepared.source)
-        target = before.target.to(prepared.source)
-        still = still_pixels((guide, before.guide), prepared.source, known, target, prepared.sampling)
-        still = still.to(target)
-        started = replace(prepared, start=still * target + (1 - still) * prepared.start)
-        if not self.most_frames:
-            return started
-        self._age = (still * before.age.to(still)).clamp_max(self.most_frames - 1)
-        return _with_prior(started, target, self._age)
+        self._guide = guide
+        return self.model.prepare(guide, source, confidence=confidence, exact=exact, window=window)
 
-    def _run(
-        self,
-        guide: torch.Tensor,
-        source: torch.Tensor,
-        confidence: torch.Tensor | None,
-        exact: bool,
-        window: Window | None,
-    ) -> Result:
-        result = super()._run(guide, source, confidence, exact, window)
-        first = torch.zeros_like(guide[:, :1])
-        self._before = _Before(guide, result.target, (first if self._age is None else self._age) + 1)
+    def finish(self, prepared: Problem | torch.Tensor, offset: torch.Tensor | None = None) -> Result:
+        guide, before = self._guide, self._before
+        assert guide is not None
+        age = torch.zeros_like(guide[:, :1])
+        if isinstance(prepared, Problem) and before is not None and _alike(before, guide, prepared):
+            # The target before is not centred, or not by the mean of this source.
+            target = (before.target if offset is None else before.target.double() - offset).to(prepared.source)
+            known = (prepared.confidence > 0).expand_as(prepared.source)
+            still = still_pixels((guide, before.guide), prepared.source, known, target, prepared.sampling).to(target)
+            prepared = replace(prepared, start=still * target + (1 - still) * prepared.start)
+            if self.most_frames:
+                age = (still * before.age.to(still)).clamp_max(self.most_frames - 1)
+                prepared = _with_prior(prepared, target, age)
+        result = super().finish(prepared, offset)
+        self._before = _Before(guide, result.target, age + 1)
         return result
+
+
+def _alike(before: _Before, guide: torch.Tensor, problem: Problem) -> bool:
+    """Return whether the frame before has the size and the channels of a guide (B, C, H, W) and a problem."""
+    return before.guide.shape == guide.shape and before.target.shape[:2] == problem.source.shape[:2]
 
 
 def _with_prior(problem: Problem, target: torch.Tensor, frames: torch.Tensor) -> Problem:

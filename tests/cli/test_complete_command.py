@@ -49,6 +49,18 @@ def test_a_confidence_may_be_one_number(run: Run, pair: Pair) -> None:
     assert outcome.code == 0, outcome.err
 
 
+def test_noise_and_outliers_are_said(run: Run, pair: Pair) -> None:
+    (pair.folder / "points.txt").write_text(POINTS)
+    command = ("complete", pair.guide, pair.folder / "points.txt", "-o", pair.folder / "depth.npy", *COLOUR)
+    outcome = run(*command, "--noise", 0.1, "--robust")
+    assert outcome.code == 0, outcome.err
+    assert "0.1 (standard deviation)" in outcome.out
+    assert "0 of the points left out" in outcome.out
+    refused = run(*command, "--noise", "auto", "--overwrite")
+    assert refused.code == 2
+    assert "give a standard deviation, not 'auto'" in refused.err
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -49,6 +49,45 @@ def test_a_frame_that_fails_is_named_and_the_others_are_written(run: Run, film: 
     assert sorted(path.name for path in (film / "large").iterdir()) == ["f0.png", "f2.png"]
 
 
+def test_noise_outliers_and_a_confidence_for_all_frames(run: Run, film: Path) -> None:
+    confidence = np.ones((3, 4), np.uint8)
+    confidence[0, 0] = 0
+    write_image(film / "mask.png", confidence)
+    options = ("--noise", "8", "--robust", "--confidence", film / "mask.png")
+    outcome = run("video", film / "guides", film / "sources", "-o", film / "large", *options, *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert "source pixels of a frame switched off" in outcome.out
+
+
+def test_confidences_of_a_folder_are_matched_by_name(run: Run, film: Path) -> None:
+    (film / "masks").mkdir()
+    for n in (0, 2):
+        write_image(film / "masks" / f"f{n}.png", np.full((3, 4), 255, np.uint8))
+    options = ("--confidence", film / "masks", *COLOUR)
+    outcome = run("video", film / "guides", film / "sources", "-o", film / "large", *options)
+    assert outcome.code == 1
+    assert "there is no confidence called f1" in outcome.err
+    assert sorted(path.name for path in (film / "large").iterdir()) == ["f0.png", "f2.png"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--noise", "-1"), "noise: must be a standard deviation, 0 or above"),
+        (("--noise", "3", "--exact"), "noise: with exact"),
+        (("--robust", "--model", "bicubic"), "robust: Bicubic does not weigh source pixels"),
+    ],
+)
+def test_what_is_wrong_for_every_frame_is_said_once(
+    run: Run, film: Path, options: tuple[str, ...], message: str
+) -> None:
+    outcome = run("video", film / "guides", film / "sources", "-o", film / "large", *COLOUR, *options)
+    assert outcome.code == 2
+    assert outcome.err.count("error:") == 1
+    assert message in outcome.err
+    assert not (film / "large").exists()
+
+
 def test_a_guide_that_is_missing_is_said(run: Run, film: Path) -> None:
     (film / "guides" / "f2.png").unlink()
     outcome = run("video", film / "guides", film / "sources", "-o", film / "large", *COLOUR)

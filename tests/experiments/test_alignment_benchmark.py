@@ -10,7 +10,8 @@ import pytest
 
 from graphsr.data import Pair
 from graphsr.errors import InputError
-from graphsr.experiments.benchmarks.alignment import Case, measure, read_pairs, summarise
+from graphsr.experiments.benchmarks.alignment import Case, measure, own_shift, rendered_pairs, summarise
+from graphsr.experiments.benchmarks.validation_pairs import read_pairs
 from tests.measurements.shifted_pairs import rendered
 
 
@@ -24,8 +25,16 @@ def test_a_rendered_pair_is_aligned() -> None:
     assert math.isnan(case.rmse_ratio)
 
 
-def case(found: tuple[float, float] | None, unshifted: tuple[float, float] | None, rmse: float) -> Case:
-    return Case("set", "pair", 8, (3.0, -1.0), found, unshifted, (rmse, 9.0, 1.0))
+def test_the_map_of_a_rendered_pair_lies_where_it_should() -> None:
+    name, pair = next(rendered_pairs(1))
+    assert name == "rendered"
+    own = own_shift(pair)
+    assert own is not None
+    assert math.hypot(*own) < 0.4
+
+
+def case(found: tuple[float, float] | None, own: tuple[float, float] | None, rmse: float) -> Case:
+    return Case("set", "pair", 8, (3.0, -1.0), found, own, (rmse, 9.0, 1.0))
 
 
 def test_the_summary_counts_what_is_close() -> None:
@@ -38,7 +47,7 @@ def test_the_summary_counts_what_is_close() -> None:
     assert summary.cases == 3
     assert summary.aligned == pytest.approx(2 / 3)
     assert summary.close == pytest.approx(1 / 3)
-    assert summary.close_to_unshifted == pytest.approx(2 / 3)
+    assert summary.close_to_own == pytest.approx(2 / 3)
     assert summary.error == pytest.approx(1.0)
     assert summary.rmse_ratio == pytest.approx(1.2)
     assert summary.rmse_within == pytest.approx(1 / 3)

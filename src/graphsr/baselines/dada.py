@@ -71,7 +71,7 @@ class DADABaseline(NetworkBaseline):
     """
 
     layout: ClassVar[torch.memory_format] = torch.contiguous_format  # 2.6 s a sample instead of 3.0
-    shift_equivariant: ClassVar[bool] = False  # its network sees distances
+    shift_equivariant: bool = False  # its network sees distances
 
     def __init__(
         self,

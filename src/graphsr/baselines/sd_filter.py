@@ -54,10 +54,16 @@ class SDFilter(Model):
         self.weight, self.sigma_g, self.sigma_u, self.steps = weight, sigma_g, sigma_u, steps
 
     def _run(
-        self, guide: Tensor, source: Tensor, confidence: Tensor | None, exact: bool, window: Window | None
+        self,
+        guide: Tensor,
+        source: Tensor,
+        confidence: Tensor | None,
+        exact: bool,
+        window: Window | None,
+        offset: Tensor | None,
     ) -> Result:
-        result = super()._run(guide, source, confidence, exact, window)
-        return replace(result, target=result.target.to(source.dtype))
+        result = super()._run(guide, source, confidence, exact, window, offset)
+        return result if offset is not None else replace(result, target=result.target.to(source.dtype))
 
     def prepare(
         self,

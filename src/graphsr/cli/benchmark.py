@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli import benchmark_speed
+from graphsr.cli import benchmark_measurements, benchmark_speed
 from graphsr.cli.console import new_table, note, say, show, status_line
 from graphsr.cli.options import Overwrite
 from graphsr.cli.verbosity import with_verbosity
@@ -137,120 +137,8 @@ def raster(
         say("workers", f"{count}: {tiles:.1f} s for the tiles, {seconds:.1f} s in all{beside}")
 
 
-@app.command()
-@with_verbosity
-def points(
-    data: Annotated[str, typer.Option("--data", metavar="KIND:FOLDER", help="A data set, as in graphsr evaluate.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="A model's name or file.")] = "default",
-    count: Annotated[list[int], typer.Option("--points", min=4, help="Points on each pair; repeatable.")] = [500],  # noqa: B006
-    pairs: Annotated[int | None, typer.Option("--pairs", min=1, help="At most so many pairs, evenly chosen.")] = None,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "val",
-) -> None:
-    """Measure graphsr complete beside linear interpolation, on points drawn from true maps.
-
-    \b
-    Example:
-      graphsr benchmark points --data hci:light-fields --points 100 --points 500
-    """
-    from graphsr.data import open_pairs
-    from graphsr.experiments.benchmarks.points import measure
-    from graphsr.models.registry import load
-
-    kind, _, folder = data.partition(":")
-    found = open_pairs(kind, folder, split)
-    chosen = found[:: max(1, len(found) // pairs) if pairs else 1][:pairs]
-    headings = ("points", "pairs", "RMSE", "linear", "by linear", "mean ratio", "spots", "iterations", "s")
-    grid = new_table(headings, words=0, title=f"{model} on {kind}")
-    with status_line("starting") as update:
-        for row in measure(load(model), chosen, count, update):
-            errors = f"{row.rmse:.4g}", f"{row.linear_rmse:.4g}", f"{row.rmse / row.linear_rmse:.3f}"
-            costs = f"{row.iterations:.0f}", f"{row.seconds:.2f}"
-            grid.add_row(str(row.points), str(row.pairs), *errors, f"{row.ratio:.3f}", f"{row.spots:.2f}", *costs)
-    show(grid)
-
-
-@app.command()
-@with_verbosity
-def frames(
-    model: Annotated[str, typer.Option("--model", metavar="M", help="A model's name or file.")] = "default",
-    count: Annotated[int, typer.Option("--frames", min=5, help="How many frames a film has.")] = 12,
-    side: Annotated[int, typer.Option("--side", min=64, help="Side of the frames, in pixels.")] = 256,
-    noise: Annotated[float, typer.Option("--noise", min=0, help="Of the sources, in metres.")] = 0.03,
-    seed: Annotated[int, typer.Option("--seed", help="Which scene.")] = 7,
-) -> None:
-    """Measure graphsr video on rendered films, x8: a still one, one with a moving thing, one with a moving camera.
-
-    \b
-    Example:
-      graphsr benchmark frames --model colour
-    """
-    from graphsr.experiments.benchmarks.frames import measure
-    from graphsr.models.registry import load
-
-    headings = ("moves", "upsampled", "iterations", "frames/s", "flicker cm", "RMSE still cm", "RMSE moving cm")
-    grid = new_table(headings, words=2, title=f"{model}, {side} x {side} pixels, noise of {100 * noise:g} cm")
-    size = side // 8 * 8, side // 8 * 8
-    with status_line("starting") as update:
-        for row in measure(load(model), seed=seed, frames=count, size=size, noise=noise, progress=update):
-            lengths = (f"{100 * value:.2f}" for value in (row.flicker, row.still_error, row.moving_error))
-            grid.add_row(row.film, row.way, f"{row.iterations:.0f}", f"{row.frames_per_second:.2g}", *lengths)
-    show(grid)
-
-
-@app.command()
-@with_verbosity
-def alignment(
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--data", metavar="FOLDER", help="Folder of the data sets, as in docs/data.md.", show_default=False
-        ),
-    ],
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Pairs of each data set.")] = 4,
-    factors: Annotated[str, typer.Option("--factors", metavar="A,B", help="Upsampling factors.")] = "4,8,16",
-    solve: Annotated[bool, typer.Option("--solve/--no-solve", help="Also compare targets of the colour model.")] = True,
-) -> None:
-    """Measure how well known shifts of sources are found, and what that does to the target.
-
-    Sources of validation pairs are shifted by 0.5 to 6 guide pixels. Maps of a sensor may lie a little beside their
-    guides, so the shift found is compared with the true one, and with what is found without any shift.
-
-    \b
-    Examples:
-      graphsr benchmark alignment --data data/
-      graphsr benchmark alignment --data data/ --pairs 10 --factors 4,8 --no-solve
-    """
-    from graphsr.experiments.benchmarks import alignment as measure
-
-    if not data.is_dir():
-        raise InputError(f"{data}: no such folder; --data is the folder that holds the data sets")
-    try:
-        chosen = tuple(int(word) for word in factors.split(","))
-    except ValueError:
-        chosen = ()
-    if not chosen or min(chosen) < 2:
-        raise InputError(f"--factors {factors!r}: must be whole numbers of at least 2, such as 4,8,16")
-    with status_line("starting") as update:
-        cases = measure.run(data, chosen, pairs, solve=solve, update=update)
-    headings = (
-        "set",
-        "factor",
-        "pairs",
-        "aligned",
-        "within 0.25",
-        "of unshifted",
-        "median",
-        "RMSE ratio",
-        "within 10 %",
-    )
-    table = new_table(headings, words=1, title="Shifts of 0.5 to 6 guide pixels")
-    for name in (*dict.fromkeys(case.set for case in cases), "all"):
-        for factor in chosen:
-            row = measure.summarise([case for case in cases if name in (case.set, "all") and case.factor == factor])
-            shares = (f"{share:.0%}" for share in (row.aligned, row.close, row.close_to_unshifted))
-            ratios = (f"{row.rmse_ratio:.2f}", f"{row.rmse_within:.0%}") if solve else ("", "")
-            table.add_row(name, f"x{factor}", str(row.cases), *shares, f"{row.error:.2f}", *ratios)
-    show(table)
+for command in ("points", "frames", "alignment", "noise", "outliers"):
+    app.command()(with_verbosity(getattr(benchmark_measurements, command)))
 
 
 def _show(measured: SolverBenchmark) -> None:

@@ -30,6 +30,16 @@ Points = Annotated[
         show_default=False,
     ),
 ]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        metavar="SIGMA|auto",
+        help="Standard deviation of the noise of POINTS, in their units; auto estimates it from a map almost whole.",
+        show_default=False,
+    ),
+]
+Robust = Annotated[bool, typer.Option("--robust", help="Leave out points that those around them do not explain.")]
 Confidence = Annotated[
     str | None,
     typer.Option(
@@ -47,6 +57,8 @@ def complete(
     output: Output,
     model: Model = "default",
     confidence: Confidence = None,
+    noise: Noise = None,
+    robust: Robust = False,
     exact: Exact = False,
     missing: Missing = None,
     preview: Preview = None,
@@ -67,23 +79,36 @@ def complete(
       graphsr complete photo.jpg points.csv -o depth.tif --preview look.png
       graphsr complete photo.jpg lidar.png -o depth.png
       graphsr complete photo.jpg lidar.png -o depth.png --ply street.ply --intrinsics 721,721,609,172
-      graphsr complete photo.jpg noisy.npy -o depth.npy --confidence 0.001
+      graphsr complete photo.jpg noisy.npy -o depth.npy --noise 0.05 --robust
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.camera import parse_camera
     from graphsr.files.completion import CompletionFiles, complete_file
+    from graphsr.measurements.noise import parse_noise
 
     files = CompletionFiles(guide, points, output, confidence, preview, ply)
     camera = parse_camera(focal, intrinsics, baseline, wanted=ply is not None)
     with spinner(f"completing {points.name}"):
         report = complete_file(
-            files, note, model=model, exact=exact, missing=missing, overwrite=overwrite, camera=camera
+            files,
+            note,
+            model=model,
+            exact=exact,
+            noise=parse_noise(noise),
+            robust=robust,
+            missing=missing,
+            overwrite=overwrite,
+            camera=camera,
         )
     merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
     say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")
     say("points", f"{points}, {report.points:,}{merged}")
     say("time", f"{report.solve.seconds:.1f} s")
     say("fidelity", f"the target meets the points within {report.solve.fidelity:.3g} (RMS)")
+    if report.solve.noise is not None:
+        say("noise", f"{report.solve.noise:.3g} (standard deviation){', estimated' if noise == 'auto' else ''}")
+    if robust:
+        say("outliers", f"{report.solve.switched_off:,} of the points left out")
     say("written", f"{output}, {report.size[1]} x {report.size[0]}, {report.written.dtype}", *report.written.notes())
     if preview is not None:
         say("preview", str(preview))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphsr.cli.console import note, print_error, progress_bar, say
-from graphsr.cli.options import Exact, Missing, Model, Overwrite
+from graphsr.cli.options import Exact, Missing, Model, Noise, Overwrite, Robust
 from graphsr.cli.upsample import SOME_FAILED
 
 Guides = Annotated[
@@ -23,6 +23,16 @@ Sources = Annotated[Path, typer.Argument(metavar="SOURCES", help="The folder of 
 Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="OUT", help="The folder to write to.", show_default=False)
 ]
+Confidence = Annotated[
+    Path | None,
+    typer.Option(
+        "--confidence",
+        metavar="FOLDER|FILE|NUMBER",
+        help="How much source pixels count, from 0 (missing) to 1 (or 255 in 8 bits): a folder of images called like "
+        "the sources, one image for all, or one number.",
+        show_default=False,
+    ),
+]
 Steady = Annotated[
     bool, typer.Option("--steady", help="Average over time where nothing moves: takes flicker away from noisy sources.")
 ]
@@ -34,6 +44,9 @@ def video(
     output: Output,
     model: Model = "default",
     steady: Steady = False,
+    confidence: Confidence = None,
+    noise: Noise = None,
+    robust: Robust = False,
     exact: Exact = False,
     missing: Missing = None,
     overwrite: Overwrite = False,
@@ -45,33 +58,25 @@ def video(
     \b
     Examples:
       graphsr video photos/ depths/ -o large/ --steady
+      graphsr video photos/ depths/ -o large/ --steady --noise auto --robust
       graphsr video film.mp4 depths/ -o large/ --missing 0
     """
-    import time
-
-    from graphsr.files.frames import count_frames, upsample_video
+    from graphsr.files.confidence import confidence_number
+    from graphsr.files.frames import VideoFiles, upsample_video
     from graphsr.files.pair import PairOptions
+    from graphsr.measurements.noise import parse_noise
 
-    options = PairOptions(model, exact, missing, overwrite)
-    total = count_frames(sources)
-    began, done, iterations, failed, noted = time.perf_counter(), 0, 0, 0, set[str]()
-    with progress_bar(f"upsampling {total} frames") as progress:
-        for outcome in upsample_video(guides, sources, output, options, steady=steady):
-            for sentence in outcome.notes:
-                about = sentence.partition(": ")[2]
-                if about not in noted:  # once, not for every frame
-                    note(sentence)
-                noted.add(about)
-            if outcome.report is None:
-                failed += 1
-                print_error(outcome.error if outcome.name in outcome.error else f"{outcome.name}: {outcome.error}")
-            else:
-                done += 1
-                iterations += outcome.report.solve.iterations
-            progress(done + failed, total)
-    seconds = time.perf_counter() - began
-    say("frames", f"{done} of {total} written to {output}{f', {failed} failed' if failed else ''}")
-    if done:
-        say("time", f"{seconds:.1f} s, {done / seconds:.2g} frames a second, {iterations / done:.0f} iterations each")
+    number = confidence_number(confidence)
+    files = VideoFiles(guides, sources, output, confidence if number is None else None)
+    options = PairOptions(model, exact, missing, overwrite, confidence=number, noise=parse_noise(noise), robust=robust)
+    with progress_bar(f"upsampling {sources}") as progress:
+        report = upsample_video(files, options, steady=steady, note=note, failed=print_error, progress=progress)
+    failed = report.frames - report.written
+    say("frames", f"{report.written} of {report.frames} written to {output}{f', {failed} failed' if failed else ''}")
+    if report.written:
+        rate = f"{report.written / report.seconds:.2g} frames a second, {report.iterations:.0f} iterations each"
+        say("time", f"{report.seconds:.1f} s, {rate}")
+        if robust:
+            say("outliers", f"{report.switched_off:.3g} source pixels of a frame switched off, in the mean")
     if failed:
         raise typer.Exit(SOME_FAILED)

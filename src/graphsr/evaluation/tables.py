@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from graphsr.errors import InputError
 from graphsr.evaluation.evaluate import Evaluation
@@ -26,6 +26,17 @@ LEGEND = (
 )
 
 Record = Mapping[str, Any]
+_SUFFIXES = (".csv", ".json", ".md")
+
+
+class Measured(Protocol):
+    """What is said of how a row was measured."""
+
+    @property
+    def protocol(self) -> str: ...
+
+    @property
+    def degradation(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -97,30 +108,36 @@ def cells(row: Evaluation) -> tuple[str, ...]:
 
 def check_table(path: Path) -> None:
     """Raise an error if no table is written with this suffix."""
-    if path.suffix not in _WRITERS:
-        raise InputError(f"{path}: a table is written as {', '.join(_WRITERS)}")
+    if path.suffix not in _SUFFIXES:
+        raise InputError(f"{path}: a table is written as {', '.join(_SUFFIXES)}")
 
 
 def write_table(path: Path, rows: Sequence[Evaluation]) -> None:
     """Write evaluations as .csv, .json or .md."""
-    check_table(path)
-    with whole_file(path) as part:
-        part.write_text(_WRITERS[path.suffix](rows))
-
-
-def _evaluations_as_markdown(rows: Sequence[Evaluation]) -> str:
     table = Table("", HEADINGS, tuple(cells(row) for row in rows), text_columns=2)
-    degraded = f", sources with {rows[0].degradation}" if rows[0].degradation else ""
-    return f"Protocol: {rows[0].protocol}{degraded}.\n\n{as_markdown(table)}\n{LEGEND}\n"
+    write_rows(path, rows, table, LEGEND, [_record(row) for row in rows])
+
+
+def write_rows(path: Path, rows: Sequence[Measured], table: Table, legend: str, records: Sequence[Record]) -> None:
+    """Write what was measured as .csv, .json or .md.
+
+    Args:
+        path: The file.
+        rows: What was measured, at least one; all in the same way.
+        table: What Markdown shows of them.
+        legend: What its headings mean.
+        records: What the other formats hold of them.
+    """
+    check_table(path)
+    if path.suffix == ".md":
+        degraded = f", sources with {rows[0].degradation}" if rows[0].degradation else ""
+        text = f"Protocol: {rows[0].protocol}{degraded}.\n\n{as_markdown(table)}\n{legend}\n"
+    else:
+        text = as_csv(records) if path.suffix == ".csv" else as_json(records)
+    with whole_file(path) as part:
+        part.write_text(text)
 
 
 def _record(row: Evaluation) -> Record:
     plain = asdict(row)
     return {**{key: value for key, value in plain.items() if key != "figures"}, **plain["figures"]}
-
-
-_WRITERS: dict[str, Callable[[Sequence[Evaluation]], str]] = {
-    ".csv": lambda rows: as_csv([_record(row) for row in rows]),
-    ".json": lambda rows: as_json([_record(row) for row in rows]),
-    ".md": _evaluations_as_markdown,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from graphsr.evaluation.case_panels import CasePanels
 from graphsr.evaluation.protocols import Case
-from graphsr.evaluation.tables import Table, as_csv, as_json, as_markdown, check_table
+from graphsr.evaluation.tables import Table, write_rows
 from graphsr.evaluation.uncertainty import LEVELS, REMOVED, TrustEvaluation, mean_trust
-from graphsr.files.atomic import whole_file
 from graphsr.pictures import Panel, Picture, panels, sheet
 from graphsr.pictures.plot import Line, line_plot
 from graphsr.upsampling import Upsampled
@@ -40,15 +39,8 @@ def _areas(row: TrustEvaluation) -> tuple[float, float, float]:
 
 def write_uncertainty_table(path: Path, rows: Sequence[TrustEvaluation]) -> None:
     """Write evaluations as .csv, .json or .md."""
-    check_table(path)
-    with whole_file(path) as part:
-        part.write_text(_WRITERS[path.suffix](rows))
-
-
-def _as_markdown(rows: Sequence[TrustEvaluation]) -> str:
     table = Table("", HEADINGS, tuple(cells(row) for row in rows), text_columns=2)
-    degraded = f", sources with {rows[0].degradation}" if rows[0].degradation else ""
-    return f"Protocol: {rows[0].protocol}{degraded}.\n\n{as_markdown(table)}\n{LEGEND}\n"
+    write_rows(path, rows, table, LEGEND, [_record(row) for row in rows])
 
 
 def _record(row: TrustEvaluation) -> dict[str, Any]:
@@ -56,13 +48,6 @@ def _record(row: TrustEvaluation) -> dict[str, Any]:
     covered = {f"coverage_{100 * level:g}": float(c) for level, c in zip(LEVELS, row.trust.coverage, strict=True)}
     areas = dict(zip(("area", "area_by_edges", "area_by_error"), _areas(row), strict=True))
     return {**{name: getattr(row, name) for name in names}, **covered, **areas}
-
-
-_WRITERS: dict[str, Callable[[Sequence[TrustEvaluation]], str]] = {
-    ".csv": lambda rows: as_csv([_record(row) for row in rows]),
-    ".json": lambda rows: as_json([_record(row) for row in rows]),
-    ".md": _as_markdown,
-}
 
 
 def uncertainty_plot(rows: Sequence[TrustEvaluation]) -> Picture:

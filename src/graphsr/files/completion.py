@@ -21,6 +21,7 @@ from graphsr.files.points import PointFile, read_points
 from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
+from graphsr.measurements.noise import Noise
 from graphsr.measurements.points import point_map
 from graphsr.models.registry import load
 from graphsr.upsampling import Report
@@ -57,6 +58,8 @@ def complete_file(
     *,
     model: str = "default",
     exact: bool = False,
+    noise: Noise | None = None,
+    robust: bool = False,
     missing: float | None = None,
     overwrite: bool = False,
     camera: CameraOptions = UNKNOWN_CAMERA,
@@ -68,6 +71,8 @@ def complete_file(
         note: Called, before the computation, with every sentence that the user may want to know.
         model: A model's name or file.
         exact: Whether the target meets the points exactly.
+        noise: Standard deviation of the noise of the points, or "auto", see `graphsr.complete`.
+        robust: Whether to leave out points that those around them do not explain.
         missing: The value that marks pixels of a map without a point, see `read_points`.
         overwrite: Whether existing files may be replaced.
         camera: What is known of the camera, for a point cloud.
@@ -105,7 +110,9 @@ def complete_file(
     confidence = _confidence(number, confidence_file, found)
     try:
         values, weights = point_map(found.points, guide.size, confidence)
-        result = complete(guide.array, values, model=chosen, confidence=weights, exact=exact)
+        result = complete(
+            guide.array, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust
+        )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.points}: {error}") from error
     written = write_image(files.output, result.target, like=stored)

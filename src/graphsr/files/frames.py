@@ -4,21 +4,106 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from graphsr.errors import InputError, missing_extra
-from graphsr.files.batch import Batch, Outcome, attempt, by_name, is_batch, match_pairs
+from graphsr.files.batch import Outcome, attempt, by_name, is_batch, match_pairs
 from graphsr.files.outputs import make_folder
 from graphsr.files.pair import PairFiles, PairOptions
 from graphsr.files.registry import output_name
 from graphsr.files.writing import write_image
 from graphsr.frames import Following
-from graphsr.models.base import Model
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.registry import load
 
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v")
+
+
+@dataclass(frozen=True)
+class VideoFiles:
+    """The folders of a video.
+
+    Attributes:
+        guides: A folder or a pattern; its images are matched with those of `sources` by name. Or a video file, whose
+            frames are matched with them in order.
+        sources: A folder or a pattern.
+        output: The folder for the targets, which are called like their sources.
+        confidences: A folder or a pattern, matched with the sources by name; or one image for all frames.
+    """
+
+    guides: Path
+    sources: Path
+    output: Path
+    confidences: Path | None = None
+
+
+@dataclass(frozen=True)
+class VideoReport:
+    """How many frames there were and were written, and what these took in the mean.
+
+    Attributes:
+        frames: That there are sources of.
+        written: That were upsampled.
+        seconds: In all.
+        iterations: Of the solver, in the mean of the frames written.
+        switched_off: Source pixels taken for outliers, in the mean of the frames written.
+    """
+
+    frames: int
+    written: int
+    seconds: float
+    iterations: float
+    switched_off: float
+
+
+def upsample_video(
+    files: VideoFiles,
+    options: PairOptions,
+    *,
+    steady: bool | float = False,
+    note: Callable[[str], None],
+    failed: Callable[[str], None],
+    progress: Callable[[int, int], None],
+) -> VideoReport:
+    """Upsample the frames of a video in the order of their names, each begun from the one before.
+
+    Args:
+        files: What to read and where to write.
+        options: How.
+        steady: See `graphsr.upsample_frames`.
+        note: Called with every sentence that the user may want to know: once, not for every frame.
+        failed: Called with what is wrong with a frame. The next one is begun from the last that did not fail.
+        progress: Called with how many frames are done, of how many.
+
+    Returns:
+        What was done.
+    """
+    began = time.perf_counter()
+    model = Following(load(options.model), steady)
+    # What is wrong with these is wrong for every frame.
+    SourceErrors.checked(options.noise, options.robust, exact=options.exact, model=model.model)
+    total, reports, noted = len(by_name(files.sources)), [], set[str]()
+    for number, (name, frame) in enumerate(_frames(files)):
+        outcome = Outcome(name, error=frame) if isinstance(frame, str) else attempt(name, frame, options, model)
+        for sentence in outcome.notes:
+            about = sentence.partition(": ")[2]
+            if about not in noted:
+                note(sentence)
+            noted.add(about)
+        if outcome.report is None:
+            failed(outcome.error if name in outcome.error else f"{name}: {outcome.error}")
+        else:
+            reports.append(outcome.report.solve)
+        progress(number + 1, total)
+    iterations, switched_off = (
+        sum(getattr(report, figure) for report in reports) / max(1, len(reports))
+        for figure in ("iterations", "switched_off")
+    )
+    return VideoReport(total, len(reports), time.perf_counter() - began, iterations, switched_off)
 
 
 def is_video(path: str | os.PathLike[str]) -> bool:
@@ -26,61 +111,48 @@ def is_video(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in VIDEOS
 
 
-def upsample_video(
-    guides: Path, sources: Path, output: Path, options: PairOptions, *, steady: bool | float = False
-) -> Iterator[Outcome]:
-    """Upsample the frames of a video in the order of their names, each begun from the one before.
-
-    Args:
-        guides: A folder or a pattern; its images are matched with those of `sources` by name. Or a video file, whose
-            frames are matched with them in order.
-        sources: A folder or a pattern.
-        output: The folder for the targets, which are called like their sources.
-        options: How.
-        steady: See `graphsr.upsample_frames`.
-
-    Yields:
-        What came of each frame. One that fails is left out, and the next is begun from the last that did not.
-    """
-    model = Following(load(options.model), steady)
-    if is_batch(guides):
-        batch = match_pairs(guides, sources, output)
-        make_folder(output)
-        yield from _upsample_matched(batch, options, model)
-    elif is_video(guides):
-        yield from _upsample_decoded(guides, by_name(sources), output, options, model)
-    elif not guides.exists():
-        raise InputError(f"{guides}: no such folder or file")
+def _frames(files: VideoFiles) -> Iterator[tuple[str, PairFiles | str]]:
+    """Yield the name of every frame and its files, or what is wrong with it."""
+    if is_batch(files.guides):
+        yield from _matched_frames(files)
+    elif is_video(files.guides):
+        yield from _decoded_frames(files)
+    elif not files.guides.exists():
+        raise InputError(f"{files.guides}: no such folder or file")
     else:
-        raise InputError(f"{guides}: must be a folder of frames, a pattern in quotes, or a video ({', '.join(VIDEOS)})")
+        suffixes = ", ".join(VIDEOS)
+        raise InputError(f"{files.guides}: must be a folder of frames, a pattern in quotes, or a video ({suffixes})")
 
 
-def count_frames(sources: Path) -> int:
-    """Return how many frames there are to upsample."""
-    return len(by_name(sources))
-
-
-def _upsample_matched(batch: Batch, options: PairOptions, model: Model) -> Iterator[Outcome]:
+def _matched_frames(files: VideoFiles) -> Iterator[tuple[str, PairFiles | str]]:
+    each = files.confidences is not None and is_batch(files.confidences)
+    batch = match_pairs(files.guides, files.sources, files.output, confidences=files.confidences if each else None)
+    make_folder(files.output)
     for name in sorted({*batch.pairs, *batch.unmatched}):
         if name in batch.unmatched:
-            yield Outcome(name, error=batch.unmatched[name])
+            yield name, batch.unmatched[name]
         else:
-            yield attempt(name, batch.pairs[name], options, model)
+            frame = batch.pairs[name]
+            yield name, frame if each else replace(frame, confidence=files.confidences)
 
 
-def _upsample_decoded(
-    video: Path, sources: dict[str, list[Path]], output: Path, options: PairOptions, model: Model
-) -> Iterator[Outcome]:
-    left = iter(sorted(sources.items()))
+def _decoded_frames(files: VideoFiles) -> Iterator[tuple[str, PairFiles | str]]:
+    video, confidences = files.guides, files.confidences
+    each = None if confidences is None or not is_batch(confidences) else by_name(confidences)
+    left = iter(sorted(by_name(files.sources).items()))
     with tempfile.TemporaryDirectory() as folder:
         for number, frame in enumerate(_decoded(video)):
-            name, files = next(left, ("", []))
-            if not files:
+            name, found = next(left, ("", []))
+            if not found:
                 raise InputError(f"{video}: has more frames than there are sources ({number}); one a frame is needed")
-            make_folder(output)  # not before there is something to write
+            if each is not None and name not in each:
+                yield name, f"{confidences}: there is no confidence called {name}"
+                continue
+            make_folder(files.output)  # not before there is something to write
             guide = Path(folder) / f"{name}.png"
             write_image(guide, frame)
-            yield attempt(name, PairFiles(guide, files[0], output / output_name(files[0])), options, model)
+            confidence = confidences if each is None else each[name][0]
+            yield name, PairFiles(guide, found[0], files.output / output_name(found[0]), confidence)
             guide.unlink()
     missing = [name for name, _ in left]
     if missing:

@@ -25,6 +25,7 @@ _RIDGE = 0.2  # draws slopes that explain nothing towards 0, as so many points a
 _FIRST_UNEXPLAINED = 0.1  # what the first fit takes for it
 _LEAST_UNEXPLAINED = 1e-3  # points in a row say nothing of the slope across it
 _ROUNDS = 3  # of fits, each counting less those neighbours that the one before did not meet
+_LEAST_WEIGHT = 1e-6  # of a neighbour, however far, where a point is predicted by its neighbours alone
 _TYPICAL = 1.5  # times the median difference: where a neighbour counts half
 
 
@@ -73,6 +74,58 @@ def fit_planes(values: NDArray[np.floating], down: NDArray[np.floating], right: 
         right=per_column.astype(np.float32),
         nearest=(rows * values.shape[1] + columns)[label],
         distance=distance,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the neighbours of points say of them; rows and columns are those of the points.
+
+    Attributes:
+        rows: (N,).
+        columns: (N,).
+        errors: (N,) value minus prediction.
+        usual: (N,) the median size of the errors of the neighbours.
+        variance: (N,) of the prediction, in that of the error of a single neighbour: large where none is near.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    errors: NDArray[np.float64]
+    usual: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def predict_points(
+    values: NDArray[np.floating], down: NDArray[np.floating], right: NDArray[np.floating], given: NDArray[np.bool_]
+) -> Predictions:
+    """Predict each point by a plane through its neighbours on the graph, without the point itself.
+
+    Args:
+        values: (H, W), NaN where there is no point; at least two are known.
+        down: (H-1, W) edge weights, positive.
+        right: (H, W-1) edge weights, positive.
+        given: (H, W) which points predict the others; they are predicted all.
+    """
+    rows, columns = np.nonzero(np.isfinite(values))
+    long_down, long_right = _lengths(down, right)
+    distance, label = nearest_points(long_down, long_right, rows, columns)
+    near, far = neighbours(long_down, long_right, distance, label, min(_NEIGHBOURS + 1, len(rows)))
+    points = np.stack([rows, columns, values[rows, columns]], 1).astype(np.float64)
+    used = given[rows, columns][near]
+    used[:, 0] = False
+    weights = np.maximum(_weights(far), _LEAST_WEIGHT) * used
+    _, heights = _fit(points, near, weights, values.size / len(rows))
+    errors = points[:, 2] - heights
+    around = np.where(used, np.abs(errors)[near], np.nan)
+    none = ~used.any(1)
+    around[none] = 0.0
+    return Predictions(
+        rows=rows,
+        columns=columns,
+        errors=np.where(none, 0.0, errors),
+        usual=np.nanmedian(around, 1),
+        variance=1 / np.maximum(weights.sum(1), _LEAST_WEIGHT),
     )
 
 

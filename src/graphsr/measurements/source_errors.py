@@ -13,7 +13,7 @@ from graphsr.errors import InputError
 from graphsr.measurements.matching import match_noise
 from graphsr.measurements.noise import Noise, check_noise, estimate_noise, noise_confidence, resolve_noise
 from graphsr.measurements.outliers import check_robust, count_switched_off, find_inliers
-from graphsr.models.base import Model, Result, finish, whole
+from graphsr.models.base import Model, Result, whole
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
@@ -86,8 +86,7 @@ def run_weighed(
     weighed = _weigh_pair(model, guide.to(own), source.to(own), confidence, exact, errors, sampling)
     if weighed.noise is not None and errors.noise not in ("auto", 0):
         weighed = replace(weighed, problem=match_noise(weighed.problem, weighed.noise))
-    result = finish(weighed.problem, rtol=model.rtol)
-    return (result if mean is None else result.shifted(mean)), weighed
+    return model.finish(weighed.problem, mean), weighed
 
 
 def _weigh_pair(

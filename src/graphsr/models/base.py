@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, is_dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import nn
@@ -67,7 +66,7 @@ class Model(nn.Module, ABC):
     """
 
     rtol: float = 1e-4
-    shift_equivariant: ClassVar[bool] = True
+    shift_equivariant: bool = True
     noise_unit: float | None = None
     calibration: Calibration | None = None
 
@@ -106,12 +105,11 @@ class Model(nn.Module, ABC):
         """Prepare and solve; arguments as in `prepare`. A source in double precision has its target in that."""
         check_process()
         guide = self._converted("guide", guide)
+        offset = None
         # The scale of a window has the mean of the whole in it.
-        if source.dtype not in WIDE or source.ndim != 4 or window is not None or not self.shift_equivariant:
-            return self._run(guide, self._converted("source", source), confidence, exact, window)
-        source = source.double()
-        source, mean = centred(source, known_pixels(source, confidence))
-        return self._run(guide, self._converted("source", source), confidence, exact, window).shifted(mean)
+        if source.dtype in WIDE and source.ndim == 4 and window is None and self.shift_equivariant:
+            source, offset = centred(source.double(), known_pixels(source, confidence))
+        return self._run(guide, self._converted("source", source), confidence, exact, window, offset)
 
     def _run(
         self,
@@ -120,10 +118,20 @@ class Model(nn.Module, ABC):
         confidence: torch.Tensor | None,
         exact: bool,
         window: Window | None,
+        offset: torch.Tensor | None,
     ) -> Result:
-        """Prepare and solve a pair that is in the precision of the model."""
-        prepared = self.prepare(guide, source, confidence=confidence, exact=exact, window=window)
-        return finish(prepared, rtol=self.rtol)
+        """Prepare and solve a pair that is in the precision of the model; `offset` as in `finish`."""
+        return self.finish(self.prepare(guide, source, confidence=confidence, exact=exact, window=window), offset)
+
+    def finish(self, prepared: Problem | torch.Tensor, offset: torch.Tensor | None = None) -> Result:
+        """Solve what `prepare` returned.
+
+        Args:
+            prepared: A problem, or a target (B, K, H, W).
+            offset: (B, K, 1, 1) what was subtracted from the source before: it is added to the target.
+        """
+        result = finish(prepared, rtol=self.rtol)
+        return result if offset is None else result.shifted(offset)
 
     def forward(
         self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None

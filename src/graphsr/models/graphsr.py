@@ -14,7 +14,7 @@ from graphsr.errors import InputError
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
 from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
-from graphsr.models.base import Model, Result, finish, whole
+from graphsr.models.base import Model, Result, whole
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
 from graphsr.models.published_interpolation import interpolate_published
@@ -161,9 +161,10 @@ class GraphSR(Model):
         confidence: torch.Tensor | None,
         exact: bool,
         window: Window | None,
+        offset: torch.Tensor | None,
     ) -> Result:
         problem, noise = self._problem(guide, source, confidence, exact, window)
-        return replace(finish(problem, rtol=self.rtol), noise=noise)
+        return replace(self.finish(problem, offset), noise=noise)
 
     def prepare(
         self,

@@ -1,32 +1,32 @@
-"""How well shifted sources are aligned: known shifts of real pairs, found from the edges of guide and source."""
+"""How well shifted sources are aligned: known shifts of pairs, found from the edges of guide and source.
+
+Maps of sensors, and some rendered ones, lie a fraction of a pixel beside their guides. So there are scenes rendered
+here, which are aligned by construction; and of all pairs it is measured how their maps lie, at twice their pixels.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from graphsr.data import Pair, open_pairs
-from graphsr.errors import InputError
+from graphsr.data import Pair
 from graphsr.measurements.alignment import find_alignment
 from graphsr.sampling import Sampling
+from graphsr.scenes import scene
 from graphsr.upsampling import upsample
 
-# Kind of data set, and its folder in --data.
-SETS = (
-    ("hci", "hci"),
-    ("middlebury-views", "middlebury"),
-    ("gso", "gso"),
-    ("sintel", "sintel"),
-    ("nyuv2-precise", "nyuv2"),
-)
-FACTORS = (4, 8, 16)
+RENDERED = "rendered"
+# Seeds of scenes that no model was trained on.
+FIRST_SEED = 1_000_000
+_SCENE_SIZE = (480, 640)
+Shift = tuple[float, float]
 SHIFTS = (0.5, 6.0)
 CLOSE = 0.25
+OWN_FACTOR = 2
 # Guide pixels around the part that is shown, so that a shifted source measures something everywhere.
 _MARGIN = 8
 
@@ -41,16 +41,16 @@ class Case:
         factor: Of the upsampling.
         shift: The true one.
         found: What was found for it; None: unchanged.
-        unshifted: What was found for the same source without a shift; None: unchanged.
+        own: How the map itself lies: what was found for a source at `OWN_FACTOR` without a shift; None: nothing.
         rmse: Of targets: aligned, not aligned, and without any shift; None where not measured.
     """
 
     set: str
     pair: str
     factor: int
-    shift: tuple[float, float]
-    found: tuple[float, float] | None
-    unshifted: tuple[float, float] | None
+    shift: Shift
+    found: Shift | None
+    own: Shift | None
     rmse: tuple[float, float, float] | None
 
     @property
@@ -61,9 +61,9 @@ class Case:
 
     @property
     def difference(self) -> float:
-        """Return the same where the pair's own misalignment is subtracted: what was found without a shift."""
-        x, y = self.unshifted or (0.0, 0.0)
-        return math.hypot(*(f - s - u for f, s, u in zip(self.found or (0.0, 0.0), self.shift, (x, y), strict=True)))
+        """Return the same where the pair's own misalignment is subtracted."""
+        (x, y), (own_x, own_y) = self.found or (0.0, 0.0), self.own or (0.0, 0.0)
+        return math.hypot(x - self.shift[0] - own_x, y - self.shift[1] - own_y)
 
     @property
     def rmse_ratio(self) -> float:
@@ -71,18 +71,16 @@ class Case:
         return math.nan if self.rmse is None else self.rmse[0] / self.rmse[2]
 
 
-def read_pairs(data: Path, most: int) -> Iterator[tuple[str, Pair]]:
-    """Yield the validation pairs of every set in a folder, at most so many of each, evenly spaced, with its name."""
-    found = [(kind, data / folder) for kind, folder in SETS if (data / folder).is_dir()]
-    if not found:
-        raise InputError(f"{data}: none of the folders {', '.join(folder for _, folder in SETS)} is in it")
-    for kind, folder in found:
-        pairs = open_pairs(kind, folder, "val")
-        for number in np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int)):
-            yield kind, pairs[int(number)]
+def rendered_pairs(count: int) -> Iterator[tuple[str, Pair]]:
+    """Yield scenes that are aligned by construction: colour and depth are of the same centres of pixels."""
+    for seed in range(FIRST_SEED, FIRST_SEED + count):
+        drawn = scene(seed, _SCENE_SIZE)
+        yield RENDERED, Pair(f"rendered/{seed}", drawn.guide, drawn.depth, "m")
 
 
-def measure(set_name: str, pair: Pair, factor: int, rng: np.random.Generator, *, solve: bool) -> Case:
+def measure(
+    set_name: str, pair: Pair, factor: int, rng: np.random.Generator, *, solve: bool, own: Shift | None = None
+) -> Case:
     """Shift the source of a pair by a random distance within `SHIFTS`, in a random direction, and align it.
 
     Args:
@@ -91,24 +89,35 @@ def measure(set_name: str, pair: Pair, factor: int, rng: np.random.Generator, *,
         factor: Of the upsampling.
         rng: Where the shift is drawn from.
         solve: Whether to measure targets of the colour model too.
+        own: How the map itself lies, see `own_shift`.
     """
     direction, length = rng.uniform(0, 2 * math.pi), rng.uniform(*SHIFTS)
     shift = length * math.cos(direction), length * math.sin(direction)
-    size = tuple((side - 2 * _MARGIN) // factor * factor for side in pair.size)
-    inner = tuple(slice(_MARGIN, _MARGIN + side) for side in size)
-    guide, truth = pair.guide[inner], pair.target[inner]
-    moved, still = (_source(pair.target, size, factor, each) for each in (shift, (0.0, 0.0)))
+    guide, truth, moved = _placed(pair, factor, shift)
     rmse = None
     if solve:
+        still = _placed(pair, factor, (0.0, 0.0))[2]
         runs = (upsample(guide, moved, model="colour", align="shift"), upsample(guide, moved, model="colour"))
         targets = (*(run.target for run in runs), upsample(guide, still, model="colour").target)
         aligned, plain, best = (float(np.sqrt(np.nanmean((target - truth) ** 2))) for target in targets)
         rmse = aligned, plain, best
-    found, unshifted = (_found(guide, source) for source in (moved, still))
-    return Case(set_name, pair.name, factor, shift, found, unshifted, rmse)
+    return Case(set_name, pair.name, factor, shift, _found(guide, moved), own, rmse)
 
 
-def _source(target: np.ndarray, size: tuple[int, ...], factor: int, shift: tuple[float, float]) -> np.ndarray:
+def own_shift(pair: Pair) -> Shift | None:
+    """Return how the map of a pair lies on its guide, x and y in guide pixels; None where it does not tell."""
+    guide, _, source = _placed(pair, OWN_FACTOR, (0.0, 0.0))
+    return _found(guide, source)
+
+
+def _placed(pair: Pair, factor: int, shift: Shift) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the inner part of guide and map, and a source of it that lies `shift` (x, y) further on."""
+    size = tuple((side - 2 * _MARGIN) // factor * factor for side in pair.size)
+    inner = tuple(slice(_MARGIN, _MARGIN + side) for side in size)
+    return pair.guide[inner], pair.target[inner], _source(pair.target, size, factor, shift)
+
+
+def _source(target: np.ndarray, size: tuple[int, ...], factor: int, shift: Shift) -> np.ndarray:
     """Return the source (h, w) of the part of `size` of a target that lies `shift` (x, y) further on."""
     source_size = size[0] // factor, size[1] // factor
     origin = _MARGIN + shift[1], _MARGIN + shift[0]
@@ -118,7 +127,7 @@ def _source(target: np.ndarray, size: tuple[int, ...], factor: int, shift: tuple
     return np.where(share.numpy() > 0, mean.numpy(), np.nan)
 
 
-def _found(guide: np.ndarray, source: np.ndarray) -> tuple[float, float] | None:
+def _found(guide: np.ndarray, source: np.ndarray) -> Shift | None:
     matrix = find_alignment(guide, source[None], "shift").matrix
     return None if matrix is None else (float(matrix[0, 2]), float(matrix[1, 2]))
 
@@ -130,7 +139,7 @@ class Summary:
     cases: int
     aligned: float
     close: float
-    close_to_unshifted: float
+    close_to_own: float
     error: float
     rmse_ratio: float
     rmse_within: float  # part of the cases whose RMSE is within 10 % of that without a shift
@@ -151,13 +160,17 @@ def summarise(cases: list[Case]) -> Summary:
     )
 
 
-def run(data: Path, factors: tuple[int, ...], most: int, *, solve: bool, update: Callable[[str], None]) -> list[Case]:
-    """Measure the pairs of a folder of data sets at every factor; `update` is told what is being done."""
+def run(
+    pairs: Iterable[tuple[str, Pair]], factors: Sequence[int], *, solve: bool, update: Callable[[str], None]
+) -> list[Case]:
+    """Measure pairs, each with the name of its set, at every factor; `update` is told what is being done."""
     cases = []
-    for set_name, pair in read_pairs(data, most):
+    for set_name, pair in pairs:
+        update(f"{pair.name}, the map itself")
+        own = own_shift(pair)
         for factor in factors:
             update(f"{pair.name}, x{factor}")
             # The same shift whichever other pairs and factors are measured.
             rng = np.random.default_rng([factor, *pair.name.encode()])
-            cases.append(measure(set_name, pair, factor, rng, solve=solve))
+            cases.append(measure(set_name, pair, factor, rng, solve=solve, own=own))
     return cases
