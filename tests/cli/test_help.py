@@ -78,6 +78,7 @@ COMMANDS = [
         "view",
     ),
     *("benchmark solver", "benchmark raster", "benchmark alignment"),
+    *("benchmark channels", "benchmark footprints", "benchmark holes"),
 ]
 
 

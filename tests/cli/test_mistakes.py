@@ -224,3 +224,17 @@ def test_the_benchmark_of_alignment_says_what_it_needs(run: Run, arguments: tupl
     assert outcome.code == 2
     assert wrong in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (("footprints", "--footprint", "bicubc"), "footprint 'bicubc': unknown"),
+        (("footprints", "--factors", "3"), "--factors '3': must be whole numbers"),
+        (("holes", "--hole", "9000"), "--hole 9000: must leave some"),
+    ],
+)
+def test_benchmarks_say_what_they_cannot_measure(run: Run, arguments: tuple[str, ...], wrong: str) -> None:
+    outcome = run("benchmark", *arguments)
+    assert outcome.code == 2
+    assert wrong in outcome.err

@@ -74,6 +74,9 @@ class CountingMatrix:
     def __init__(self, problem: Problem) -> None:
         self.matrix, self.iterations = set_up(problem), torch.zeros(0, dtype=torch.int64)
 
+    def is_direct(self, channels: int) -> bool:
+        return self.matrix.is_direct(channels)
+
     def minimise(self, *arguments, **options):
         found = self.matrix.minimise(*arguments, **options)
         self.iterations = torch.cat([self.iterations, found[1].flatten()])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli import benchmark_measurements, benchmark_speed
+from graphsr.cli import benchmark_costs, benchmark_measurements, benchmark_speed
 from graphsr.cli.console import new_table, note, say, show, status_line
 from graphsr.cli.options import Overwrite
 from graphsr.cli.verbosity import with_verbosity
@@ -139,6 +139,10 @@ def raster(
 
 for command in ("points", "frames", "alignment", "noise", "outliers"):
     app.command()(with_verbosity(getattr(benchmark_measurements, command)))
+
+
+for _command in (benchmark_costs.channels, benchmark_costs.footprints, benchmark_costs.holes):
+    app.command()(_command)
 
 
 def _show(measured: SolverBenchmark) -> None:

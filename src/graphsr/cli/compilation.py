@@ -39,12 +39,12 @@ def announced_compilation() -> Iterator[None]:
         yield
 
 
-def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box") -> None:
-    """Compile the kernels that a model needs, by upsampling a tiny pair."""
+def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box", channels: int = 1) -> None:
+    """Compile the kernels that a model needs for a source of so many channels, by upsampling a tiny pair."""
     from graphsr import upsample
 
     random = np.random.default_rng(0)
     # A factor that is not whole, as kernels know no other kind, and a hole wide enough for levels.
-    source = random.random((14, 14))
+    source = random.random((14, 14, channels))
     source[2:, 2:] = np.nan
     upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)

@@ -161,8 +161,9 @@ class Model(nn.Module, ABC):
 
     def bytes_per_pixel(self, channels: int) -> int:
         """Return the most memory a run takes, inputs included, for each target pixel and so many source channels."""
-        # Of every channel interpolated source, target and the array returned; the solver takes them block by block.
-        return 208 + 20 * (channels - 1)
+        # Of every channel interpolated source, target and the array returned; the solver takes them block by block. The
+        # factors of many channels' matrix beside that.
+        return 208 + 20 * (channels - 1) + (500 if channels >= 12 else 0)
 
     def digest(self) -> str:
         """Return a short word for what it is and all numbers in it: the same for the same, another for any other."""

@@ -1,10 +1,11 @@
-"""The channels of a source: standardised, and where there are many, solved along their principal axes in blocks.
+"""The channels of a source: standardised, and where there are several, solved along their principal axes in blocks.
 
-The target is linear in the source, prior and offsets, so any rotation of the channels may be solved instead. Along
-the principal axes of the standardised channels most of the variance is in a few; the rest is small against the error
-allowed, which is the same for all, and is reached after fewer iterations. If every component is within the tolerance,
-so is every channel: a rotation leaves the sum of squared errors as it is. The first component goes alone: what it shows
-of the matrix (its smallest eigenvalue) is what the errors of those that stop early are estimated by.
+Many channels on the CPU are solved as they are, by a factorisation (backends/direct.py). For the others: the target is
+linear in the source, prior and offsets, so any rotation of the channels may be solved instead. Along the principal axes
+of the standardised channels most of the variance is in a few; the rest is small against the error allowed, which is the
+same for all, and is reached after fewer iterations. If every component is within the tolerance, so is every channel: a
+rotation leaves the sum of squared errors as it is. The first component goes alone: what it shows of the matrix (its
+smallest eigenvalue) is what the errors of those that stop early are estimated by.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from graphsr.solver.problem import Problem
 
 # Components are solved in blocks of together so many target pixels: beside the target, memory does not grow with K.
 _PIXELS_AT_ONCE = 2**23
+# Of many channels that a factorisation serves, at least so many are solved at once, however large the target is.
+_LEAST_AT_ONCE = 16
 
 
 def solve_channels(problem: Problem, matrix: Matrix, rtol: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -41,9 +44,34 @@ def solve_channels(problem: Problem, matrix: Matrix, rtol: float) -> tuple[torch
     if source.shape[1] == 1 or problem.confidence.shape[1] > 1:  # nothing to share: one channel, or a matrix for each
         rhs = right_hand_side(problem, mean, unit)
         target, iterations, error = matrix.minimise(source, rhs, start, tolerance=rtol, relative=False)
+    elif matrix.is_direct(source.shape[1]):
+        target, iterations, error = _solve_blocks(problem, matrix, source, start, (mean, unit), rtol)
     else:
         target, iterations, error = _solve_components(problem, matrix, source, start, (mean, unit), rtol)
     return target.mul_(unit).add_(mean), iterations, error
+
+
+def _solve_blocks(
+    problem: Problem,
+    matrix: Matrix,
+    source: torch.Tensor,
+    target: torch.Tensor,
+    scale: tuple[torch.Tensor, torch.Tensor],
+    rtol: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Improve a standardised target (B, K, H, W) in place, a block of channels after another."""
+    mean, unit = scale
+    iterations = torch.zeros(source.shape[:2], dtype=torch.int64)
+    error = torch.zeros(source.shape[:2], dtype=torch.float64)
+    count, pixels = source.shape[1], target.shape[-2] * target.shape[-1]
+    # Blocks are of about the same size, so that all of them have many channels.
+    blocks = max(1, min(-(-count * pixels // _PIXELS_AT_ONCE), count // _LEAST_AT_ONCE))
+    for chosen in torch.arange(count).tensor_split(blocks):
+        some = slice(int(chosen[0]), int(chosen[-1]) + 1)
+        rhs = right_hand_side(problem, mean[:, some], unit[:, some], some)
+        found = matrix.minimise(source[:, some], rhs, target[:, some], tolerance=rtol, relative=False)
+        target[:, some], iterations[:, some], error[:, some] = found
+    return target, iterations, error
 
 
 def _solve_components(
@@ -99,14 +127,25 @@ def _right_hand_side_along(problem: Problem, weights: torch.Tensor, mean: torch.
     return rhs
 
 
-def right_hand_side(problem: Problem, mean: torch.Tensor, unit: torch.Tensor) -> torch.Tensor:
-    """Return T z + B^T W o (B, K, H, W) in standard deviations `unit` about `mean`; empty if both are 0."""
+def right_hand_side(
+    problem: Problem, mean: torch.Tensor, unit: torch.Tensor, channels: slice = slice(None)
+) -> torch.Tensor:
+    """Return T z + B^T W o (B, K, H, W) in standard deviations `unit` about `mean`; empty if both are 0.
+
+    Args:
+        problem: What is solved.
+        mean: (B, K, 1, 1), of the chosen channels.
+        unit: The same.
+        channels: Which channels of the problem.
+    """
     rhs = problem.source.new_zeros(0)
     if bool((problem.prior_weight > 0).any()):
-        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior - mean) / unit
+        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior[:, channels] - mean) / unit
     if problem.offsets is not None:
-        flow = edge_flow(problem.edges, problem.offsets) / unit
-        rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start).contiguous()
+        each = [with_channels(one) for one in (problem.offsets.down, problem.offsets.right)]
+        down, right = (one[:, channels] if one.shape[1] > 1 else one for one in each)
+        flow = edge_flow(problem.edges, Edges(down, right)) / unit
+        rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start[:, channels]).contiguous()
     return rhs
 
 

@@ -108,8 +108,9 @@ def _gradients(
             flow = weight.unsqueeze(1) * answered
             grads[place + 4] = flow.sum_to_size(with_channels(offset).shape).reshape(offset.shape)
     if wanted[2] or (wanted[3] and not problem.exact):
-        relaxed = relaxation(problem, exact=True)
-        if measures_twice(problem.sampling):  # the multipliers are not unique
+        # Where source pixels measure nearly the same, the multipliers are not unique.
+        relaxed = None if measures_twice(problem.sampling) else relaxation(problem, exact=True)
+        if relaxed is None:
             of_source = problem.confidence * problem.sampling(g)
         else:
             of_source = _multipliers(problem, relaxed, grad, g)
@@ -127,7 +128,11 @@ def _gradients(
 
 
 def _of_confidence(
-    problem: Problem, relaxed: Relaxation | Projection, target: torch.Tensor, g: torch.Tensor, of_source: torch.Tensor
+    problem: Problem,
+    relaxed: Relaxation | Projection | None,
+    target: torch.Tensor,
+    g: torch.Tensor,
+    of_source: torch.Tensor,
 ) -> torch.Tensor:
     """Return -(D g)(D y - s), (B, K, h, w).
 
@@ -136,7 +141,7 @@ def _of_confidence(
     """
     sampling, confidence = problem.sampling, problem.confidence
     direct = -sampling(g) * (sampling(target) - problem.source) * (confidence > 0)
-    if sampling.couples_cells:
+    if relaxed is None or sampling.couples_cells:
         return direct
     nothing = torch.zeros_like(problem.source)
     rhs = right_hand_side(problem, nothing[..., :1, :1], torch.ones_like(nothing[..., :1, :1]))

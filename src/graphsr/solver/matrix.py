@@ -15,6 +15,9 @@ Backend = Literal["auto", "numba", "torch"]
 class Matrix(Protocol):
     """A = L + D^T C D + T of a problem: its edges, sampling, confidence, prior weight and `exact`."""
 
+    def is_direct(self, channels: int) -> bool:
+        """Return whether so many channels are solved by a factorisation, to rounding and all alike."""
+
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

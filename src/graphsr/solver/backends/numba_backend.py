@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numba
@@ -16,8 +16,9 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, projection_kernels, smoothing, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, projection_kernels, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
+from graphsr.solver.backends.direct import Direct, can_factorise, is_direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.levels import Levels
 from graphsr.solver.backends.projection_numba import ProjectedImage, prepare_projected
@@ -26,6 +27,7 @@ from graphsr.solver.problem import Problem
 from graphsr.threads import running_kernels
 
 check_caches(kernels, sweeps, projection_kernels, stopping, aggregation, smoothing)
+check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
 # Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
@@ -45,6 +47,7 @@ class NumbaMatrix:
         confidence = problem.confidence.detach().contiguous().numpy()
         shared = confidence.shape[1] == 1
         prepare = prepare_projected if problem.sampling.couples_cells else _prepare
+        self._sampling = problem.sampling
         self._images: list[tuple[int, slice, _Image | ProjectedImage]] = []
         self._slowest: dict[int, float] = {}  # of each image, see `graphsr.solver.iteration.System`
         for image in range(down.shape[0]):
@@ -53,6 +56,10 @@ class NumbaMatrix:
                 weights = down[image], right[image], prior_weight[image], confidence[image, k]
                 one = prepare(*weights, exact=problem.exact, sampling=problem.sampling)
                 self._images.append((image, chosen, one))
+
+    def is_direct(self, channels: int) -> bool:
+        """See `graphsr.solver.matrix.Matrix.is_direct`."""
+        return is_direct(self._sampling, channels)
 
     @running_kernels()
     def minimise(
@@ -72,6 +79,11 @@ class NumbaMatrix:
             if one.source_weight.size:
                 side = (one.source_weight * sources[image, channels] + (side if side.size else 0)).astype(x.dtype)
             done, estimate = iterations[image, channels].numpy(), error[image, channels].numpy()
+            if is_direct(self._sampling, x.shape[0]):
+                found = one.solve_directly(sources[image, channels], side, x, tolerance, relative)
+                if found is not None:
+                    done[:], estimate[:] = 1, found
+                    continue
             at_once = max(1, _PIXELS_AT_ONCE // (x.shape[1] * x.shape[2]))
             for first in range(0, x.shape[0], at_once):
                 some = slice(first, first + at_once)
@@ -80,6 +92,11 @@ class NumbaMatrix:
                 done[some], estimate[some] = minimise(system, tolerance, relative)
                 self._slowest[number] = system.slowest
                 x[some] = system.x
+            failed = x.dtype == np.float64 and not bool((estimate <= tolerance).all())
+            if failed and can_factorise(self._sampling):
+                # As exact fidelity does at some factors where edge weights span 1e5.
+                found = one.solve_directly(sources[image, channels], side, x, tolerance, relative)
+                estimate[:] = estimate if found is None else found
         return target, iterations, error
 
 
@@ -102,6 +119,21 @@ class _Image:
     def slowest(self) -> float:
         """The smallest eigenvalue to expect before a solve has shown it."""
         return self.free.slowest
+
+    @cached_property
+    def direct(self) -> Direct:
+        """The factorised matrix, for many channels."""
+        return Direct(self.lattice, self.cells, self.free.sampling)
+
+    def solve_directly(
+        self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray, tolerance: float, relative: bool
+    ) -> np.ndarray | None:
+        """Fill x (K, H, W) by a factorisation; return the errors (K,), or None if they would exceed the tolerance."""
+        rounding = max(self.direct.error, 0.5 * float(np.finfo(x.dtype).eps))
+        if not rounding <= tolerance:
+            return None
+        self.direct.solve(source, rhs, x)
+        return np.full(x.shape[0], rounding) if relative else rounding * _rms(x)
 
     def system(self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> _NumbaSystem:
         """Return the system of a source (K, h, w) and a right-hand side (K, H, W) or empty; x (K, H, W) is improved."""
@@ -224,7 +256,12 @@ class _NumbaSystem:
         self.x += self.change
 
     def rms(self) -> np.ndarray:
-        return np.asarray(np.sqrt(np.mean(np.square(self.x), axis=(1, 2), dtype=np.float64)))
+        return _rms(self.x)
+
+
+def _rms(x: np.ndarray) -> np.ndarray:
+    """Return the RMS of each channel of (K, H, W)."""
+    return np.asarray(np.sqrt(np.mean(np.square(x), axis=(1, 2), dtype=np.float64)))
 
 
 def _prepare(

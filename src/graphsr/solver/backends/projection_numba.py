@@ -34,6 +34,9 @@ class ProjectedImage:
     slowest = 1.0  # see `graphsr.solver.iteration.System`
     source_weight = np.empty((0, 0))  # see `numba_backend`
 
+    def solve_directly(self, *_: object) -> None:
+        """Return nothing: there is no factorisation where source pixels share target pixels."""
+
     def system(self, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> ProjectedSystem:
         """Return the system of a source (K, h, w) and a right-hand side (K, H, W) or empty; x (K, H, W) is improved."""
         return ProjectedSystem(self, source, rhs, x)

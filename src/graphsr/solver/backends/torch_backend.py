@@ -38,6 +38,10 @@ class TorchMatrix:
         # See `graphsr.solver.iteration.System`.
         self._slowest = min([1.0, *(free.slowest for image in self._free for free in image)])
 
+    def is_direct(self, channels: int) -> bool:
+        """See `graphsr.solver.matrix.Matrix.is_direct`."""
+        return False
+
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
