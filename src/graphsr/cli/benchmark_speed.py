@@ -57,7 +57,7 @@ def speed(
     headings = ("model", "guide", "ms", "least", "CPU ms", "solve ms", "iterations", "goal", "met")
     table = new_table(headings, words=2, title=f"Whole calls at x{factor}, medians of {repeats}")
     for row in rows:
-        times = (f"{1e3 * each:.3g}" for each in (row.seconds, row.least, row.cpu_seconds, row.solve_seconds))
+        times = map(_milliseconds, (row.seconds, row.least, row.cpu_seconds, row.solve_seconds))
         goal = ("", "") if row.goal is None else (f"{1e3 * row.goal:g}", _VERDICT[row.seconds <= row.goal])
         table.add_row(row.model, f"{row.side} x {row.side}", *times, str(row.iterations), *goal)
     show(table)
@@ -102,14 +102,19 @@ def shared(
     table = new_table(headings, words=2, title=f"Milliseconds of a call, medians of {repeats}")
     with status_line("starting") as update:
         for row in measure(model or _BOTH, sides, repeats, update):
-            free, free_spinning = f"{1e3 * row.free:.3g}", f"{1e3 * row.free_spinning:.3g}"
-            loaded, loaded_spinning = f"{1e3 * row.loaded:.3g}", f"{1e3 * row.loaded_spinning:.3g}"
+            free, free_spinning, loaded, loaded_spinning = map(
+                _milliseconds, (row.free, row.free_spinning, row.loaded, row.loaded_spinning)
+            )
             cost = f"{row.cost:+.1%}", _VERDICT[row.cost <= _MOST_COST]
             slower = f"{row.slowdown:.2f}", _VERDICT[row.slowdown <= _MOST_SLOWDOWN]
             size = f"{row.side} x {row.side}"
             table.add_row(row.model, size, free, free_spinning, *cost, loaded, loaded_spinning, *slower)
     show(table)
     _say_machine()
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.0f}" if seconds >= 0.1 else f"{1e3 * seconds:.3g}"
 
 
 def _say_machine() -> None:
