@@ -21,7 +21,7 @@ def test_a_rendered_pair_is_aligned() -> None:
     assert 0.5 <= math.hypot(*case.shift) <= 6
     assert case.found is not None
     # In guide pixels; a scene of 208 x 240 pixels.
-    assert case.error < 0.4
+    assert case.error < 0.25
     assert math.isnan(case.rmse_ratio)
 
 
@@ -30,7 +30,7 @@ def test_the_map_of_a_rendered_pair_lies_where_it_should() -> None:
     assert name == "rendered"
     own = own_shift(pair)
     assert own is not None
-    assert math.hypot(*own) < 0.4
+    assert math.hypot(*own) < 0.25
 
 
 def case(found: tuple[float, float] | None, own: tuple[float, float] | None, rmse: float) -> Case:

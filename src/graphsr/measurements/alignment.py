@@ -3,7 +3,7 @@
 The guide has many more edges than the source, so what counts is how much of an edge there is in the guide at the
 points of the source's edges, across the same direction; an edge counts hardly more for being strong. All shifts within
 reach are tried, the best one is refined, and how much it depends on single parts of the pair tells how far off it may
-be.
+be. Last, the shift follows where the guide changes along lines across the edges, which is more precise and less sure.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import ndimage, optimize
 
 from graphsr.errors import InputError
 from graphsr.measurements.alignment_score import Score
-from graphsr.measurements.edge_points import GROUPS, edge_points
+from graphsr.measurements.edge_points import GROUPS, EdgePoints, edge_points
+from graphsr.measurements.edge_profiles import EdgeProfiles
 from graphsr.measurements.turning import TurnedFrame
 from graphsr.sampling import Sampling
 from graphsr.suggestion import suggestion
@@ -43,6 +45,10 @@ _LARGEST_ERROR = 0.1
 _DIFFERENCE = 0.5
 # A direction in which the score is flatter than this, relative to the steepest, is one in which the pair tells nothing.
 _LEAST_CURVATURE = 0.02
+# Lines across edges reach so many guide pixels to both sides: long ones find the edge, short ones see less beside it.
+_REACHES = (6.0, 4.0, 4.0)
+# They move the shift by at most so many guide pixels, or source pixels if that is more; else they found other edges.
+_MOST_REFINED, _MOST_REFINED_SOURCE = 0.75, 0.1
 _TO_TELL = "to tell how the source lies on the guide"
 
 
@@ -151,9 +157,10 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignmen
         free[2:] = np.abs(best[2:]) >= _LEAST_MOVE
         best = _climb(by_group, np.where(free, best, 0.0), free)
     error = _standard_error(by_group, best, free)
-    matrix = placements.matrix(best)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
+    best = _refined_shift(guide, points, placements, best)
+    matrix = placements.matrix(best)
     if free[2] and min(np.hypot(*matrix[:, :2])) < 1:
         return Alignment(words="unchanged: source pixels would be smaller than guide pixels")
     words = f"the source lies {placements.in_words(best)} (give or take {error:.2g} pixels)"
@@ -185,8 +192,25 @@ def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.array([column - reach, row - reach], float), maps[:, row, column] - maps.mean((1, 2))
 
 
+def _refined_shift(guide: np.ndarray, points: EdgePoints, placements: Placements, start: np.ndarray) -> np.ndarray:
+    """Return the parameters (4,) with the shift that lines across the edges tell, if that is near the one it was."""
+    factor = math.sqrt(np.linalg.det(placements.nominal[:, :2]))
+    free = np.array([True, True, False, False, True])
+    best = np.append(start, 0.0)
+    for reach in _REACHES:
+        lines = EdgeProfiles(guide, points, placements.matrix(best[:4]), reach)
+        best = _climb(partial(_score_of_lines, lines, placements), best, free)
+    moved = float(np.hypot(*(best - np.append(start, 0.0))[:2]))
+    return best[:4] if moved <= max(_MOST_REFINED, _MOST_REFINED_SOURCE * factor) else start
+
+
+def _score_of_lines(lines: EdgeProfiles, placements: Placements, parameters: np.ndarray) -> np.ndarray:
+    """Return the score by groups of a placement and its dilation, (5,)."""
+    return lines.by_group(placements.matrix(parameters[:4]), float(parameters[4]))
+
+
 def _climb(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the parameters (4,) of the highest score near a start, changing only the free ones (4,)."""
+    """Return the parameters (P,) of the highest score near a start, changing only the free ones (P,)."""
     moves = np.eye(len(start))[free]
 
     def minus_score(change: np.ndarray) -> float:

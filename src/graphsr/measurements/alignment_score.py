@@ -44,16 +44,13 @@ class Score:
         self.edges = np.empty((self.size[0] + 2 * _MARGIN, self.size[1] + 2 * _MARGIN, 3), np.float32)
         self.edges[:] = edges.mean((0, 1))
         self.edges[_MARGIN:-_MARGIN, _MARGIN:-_MARGIN] = edges
-        normals = points.normals @ np.linalg.inv(nominal[:, :2])
-        x, y = (normals / np.linalg.norm(normals, axis=1, keepdims=True)).T
-        self.weights = (np.stack([x * x, x * y, y * y], 1) * points.weights[:, None]).astype(np.float32)
+        self.weights = self._weights()
 
     def thinned(self, most: int) -> Score:
         """Return the same with at most so many of the points, evenly chosen."""
-        step = -(-len(self.points.weights) // most)
         few = copy(self)
-        few.points = EdgePoints(*(part[::step] for part in self.points.parts))
-        few.weights = self.weights[::step]
+        few.points = self.points.thinned(most)
+        few.weights = few._weights()
         return few
 
     def by_group(self, matrix: np.ndarray) -> np.ndarray:
@@ -74,6 +71,12 @@ class Score:
         return np.stack(
             [np.stack([self._sum(self._at(nearest + np.array([x, y]))) for x in shifts], 1) for y in shifts], 1
         )
+
+    def _weights(self) -> np.ndarray:
+        """Return (N, 3) what the structure tensor is multiplied by at every point."""
+        normals = self.points.normals @ np.linalg.inv(self.nominal[:, :2])
+        x, y = (normals / np.linalg.norm(normals, axis=1, keepdims=True)).T
+        return np.asarray((np.stack([x * x, x * y, y * y], 1) * self.points.weights[:, None]).astype(np.float32))
 
     def _position(self, matrix: np.ndarray) -> np.ndarray:
         return np.asarray(self.points.places @ matrix[:, :2].T + matrix[:, 2] - 0.5)

@@ -45,6 +45,11 @@ class EdgePoints:
     def parts(self) -> tuple[np.ndarray, ...]:
         return self.places, self.normals, self.weights, self.groups
 
+    def thinned(self, most: int) -> EdgePoints:
+        """Return at most so many of the points, evenly chosen."""
+        step = max(1, -(-len(self.weights) // most))
+        return EdgePoints(*(part[::step] for part in self.parts))
+
 
 GROUPS = 10
 
