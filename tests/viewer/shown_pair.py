@@ -78,7 +78,7 @@ def serving(shown: ViewedPair, model: str = "bicubic", **more: Any) -> Iterator[
     """Serve a pair, solved with a model that takes no time."""
     session = Session(shown, SolveOptions(model=model), unit="mm", **more)
     session.solve()
-    assert session.wait(60)
+    assert session.wait(180)
     with ViewServer(session) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()

@@ -20,7 +20,7 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2).png"
 def page(tmp_path: Path) -> str:
     session = Session(pair(name=HOSTILE, truth=truth()), SolveOptions(model="bicubic"), unit="</script>")
     session.solve()
-    assert session.wait(60)
+    assert session.wait(180)
     size = write_page(session, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text("utf-8")
     assert len(text.encode()) == size

@@ -104,7 +104,7 @@ class TestSolves:
     def test_a_second_solve_appears(self, client: Client) -> None:
         before = client.layer("target")
         assert client.solve(uncertainty=True)[0] == 202
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         state = client.state()
         assert state["error"] == ""
         assert state["options"]["model"] == "colour"
@@ -148,22 +148,22 @@ class TestSolves:
 
     def test_an_error_of_a_solve_is_one_line_and_the_next_one_works(self, client: Client) -> None:
         assert client.solve(model="bicubic", exact=True)[0] == 202
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         assert client.state()["error"].startswith("model 'bicubic' cannot be exact")
         assert client.layer("target")  # the last one is still shown
         client.solve()
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         assert client.state()["error"] == ""
 
     def test_the_newest_request_wins(self, client: Client) -> None:
         for noise in ("1", "2", "3", "4"):
             client.solve(noise=noise)
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         assert client.state()["options"]["noise"] == "4"
 
     def test_missing_pixels_change_the_source(self, client: Client) -> None:
         client.solve(missing=str(int(source()[0, 0])))
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         number = client.layer("source")["number"]
         found = np.frombuffer(client.ask(f"samples/{number}/0/1")[1], "<f4").reshape(source().shape)
         assert found[0, 0] < -1e38
@@ -172,7 +172,7 @@ class TestSolves:
     def test_pages_of_two_tabs_see_the_same(self, client: Client) -> None:
         other = Client(client.server)
         client.solve(robust=True)
-        assert client.server.session.wait(60)
+        assert client.server.session.wait(180)
         assert other.state() == client.state()
 
 

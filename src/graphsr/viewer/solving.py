@@ -38,7 +38,8 @@ class Progress:
             self._solves, self._first_error = self._solves + 1, math.inf
         self._iterations = iterations
         if math.isfinite(error) and error > 0:
-            self._first_error = min(self._first_error, 1e9) if math.isfinite(self._first_error) else max(error, 2.0)
+            if math.isinf(self._first_error):
+                self._first_error = max(error, 2.0)
             done = math.log(self._first_error / error) / math.log(self._first_error)
             self.fraction = min(max(done, 0.0), 1.0)
         which = f"solve {self._solves}, " if self._solves > 1 else ""

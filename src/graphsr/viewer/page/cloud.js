@@ -94,6 +94,7 @@ export function setUpCloud(view, server, state) {
   $("focal").addEventListener("input", showFocalNote);
 
   function showFocalNote() {
+    $("focal-field").hidden = $("cloud-shape").value === "relief";
     const degrees = 2 * Math.atan(state.width / 2 / focalOf()[0]) * 180 / Math.PI;
     const origin = typed() > 0 ? "as typed" : state.camera.origin;
     $("focal-note").textContent = $("cloud-shape").value === "relief"

@@ -1,0 +1,112 @@
+"""Pairs of every kind, and solves that are given up."""
+
+from __future__ import annotations
+
+import json
+import threading
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphsr.files import Image
+from graphsr.solver.progress import notify
+from graphsr.viewer import Session, SolveOptions, ViewedPair, write_page
+from graphsr.viewer.solving import Progress, SolveQueue
+
+_rng = np.random.default_rng(0)
+
+
+def solved(guide: np.ndarray, source: np.ndarray, **options: Any) -> Session:
+    shown = ViewedPair(Image(guide, Path("guide.npy")), Image(source, Path("source.npy")))
+    session = Session(shown, SolveOptions(model="colour", **options))
+    session.solve()
+    assert session.wait(180)
+    assert session.error == ""
+    return session
+
+
+@pytest.mark.parametrize(
+    ("guide", "source", "options"),
+    [
+        (_rng.random((20, 30)), _rng.random((5, 6)), {}),
+        (_rng.random((20, 30, 2)), _rng.random((5, 6, 3)), {}),
+        (_rng.integers(0, 60_000, (21, 31, 4), np.uint16), np.full((4, 5), 7, np.int16), {}),
+        (_rng.random((20, 30, 3)), np.where(np.eye(4, 5) > 0, np.nan, 3e6 + _rng.random((4, 5))), {}),
+        (_rng.random((16, 16, 3)), _rng.random((4, 4)), {"uncertainty": True, "noise": 0.1, "robust": True}),
+        (_rng.random((64, 64, 3)), _rng.random((16, 16)), {"align": "affine"}),
+        (np.zeros((1, 1)), np.ones((1, 1)), {}),
+    ],
+    ids=["grey", "channels", "constant", "holes", "sensor", "aligned", "pixel"],
+)
+def test_any_pair_can_be_shown(guide: np.ndarray, source: np.ndarray, options: dict[str, Any], tmp_path: Path) -> None:
+    session = solved(guide, source, **options)
+    state = json.loads(json.dumps(session.state(), allow_nan=False))
+    assert {layer["name"] for layer in state["layers"]} >= {"guide", "source", "interpolated", "target"}
+    for scale in state["scales"].values():
+        assert scale["range"][0] < scale["range"][1]
+        assert scale["range"][0] > 0 or not scale["logarithmic"]
+    for layer in session.layers():
+        assert all(layer.tile(channel, 0, 0, 0) for channel in range(layer.channels))
+    assert write_page(session, tmp_path / "page.html") > 100_000
+
+
+def test_a_target_on_a_large_offset_keeps_its_digits() -> None:
+    heights = 4e6 + _rng.random((6, 8))
+    session = solved(_rng.random((24, 32, 3)), heights)
+    source = next(layer for layer in session.layers() if layer.name == "source")
+    assert np.abs(source.values[..., 0].astype(np.float64) + source.offset - heights).max() < 1e-6
+    low, high = session.state()["scales"]["values"]["range"]
+    assert 4e6 - 1 < low < high < 4e6 + 2
+
+
+class TestQueue:
+    def test_a_new_solve_ends_the_one_that_runs(self) -> None:
+        began, done, failures = threading.Event(), [], []
+
+        def solve(options: SolveOptions) -> None:
+            if options.noise is None:
+                began.set()
+                for iterations in count(8, 8):  # for ever, unless it is ended
+                    notify(iterations, 10.0)
+            done.append(options.noise)
+
+        queue = SolveQueue(solve, failures.append)
+        queue.submit(SolveOptions())
+        assert began.wait(10)
+        queue.submit(SolveOptions(noise=1.0))
+        assert queue.wait(10)
+        assert done == [1.0]
+        assert failures == []
+        assert queue.progress is None
+
+    def test_a_solve_can_be_given_up(self) -> None:
+        began, failures = threading.Event(), []
+
+        def solve(options: SolveOptions) -> None:
+            began.set()
+            for iterations in count(8, 8):
+                notify(iterations, 10.0)
+
+        queue = SolveQueue(solve, failures.append)
+        queue.submit(SolveOptions())
+        assert began.wait(10)
+        queue.cancel()
+        assert queue.wait(10)
+        assert failures == []
+
+
+def test_progress_is_the_way_of_the_error_to_its_bound() -> None:
+    progress = Progress()
+    progress.update(8, 1000.0)
+    assert progress.fraction == 0
+    progress.update(16, 10.0)
+    assert progress.fraction == pytest.approx(2 / 3)
+    assert progress.message == "solving: iteration 16"
+    progress.update(24, 0.5)
+    assert progress.fraction == 1
+    progress.update(8, 100.0)  # another solve, of the uncertainty
+    assert progress.fraction == 0
+    assert progress.message == "solving: solve 2, iteration 8"
