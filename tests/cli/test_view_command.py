@@ -83,6 +83,8 @@ def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command:
     process = subprocess.Popen(
         [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        # As in a terminal; what a shell starts in the background ignores it, and so would what the tests start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
         lines = iter(process.stdout.readline, "")

@@ -29,5 +29,5 @@ def test_strips_on_threads_solve_what_one_does(source_size, exact, monkeypatch):
     with on_threads(min(2, most)):
         found = solve()
     numba_backend._cells.cache_clear()
-    # Sums are added in another order; measured 3e-6.
+    # Sums are added in another order.
     torch.testing.assert_close(found, expected, rtol=0, atol=5e-5)

@@ -30,7 +30,7 @@ def check_page(path: Path) -> None:
 def write_page(session: Session, path: Path) -> int:
     """Write a page that needs nothing else, and return its size in bytes.
 
-    Values are rounded to one of 65,534 steps between the lowest and the highest of their layer; the page says the step.
+    Values are rounded to one of 65,534 steps between the lowest and the highest of their layer.
     Colours are kept; those of guides that are not 8-bit are rounded likewise.
 
     Args:
