@@ -84,8 +84,9 @@ def test_constant_sources_keep_their_value(value, dtype, expected):
 
 
 def test_a_model_called_on_double_precision_returns_it():
-    guide, source = (torch.from_numpy(each) for each in a_pair(1e6))
-    tensors = guide.permute(2, 0, 1)[None], source[None, None].requires_grad_()
+    guide = torch.from_numpy(a_pair(1e6)[0])
+    slope = torch.arange(SOURCE_SIZE[0] * SOURCE_SIZE[1], dtype=torch.float64).reshape(SOURCE_SIZE)
+    tensors = guide.permute(2, 0, 1)[None], (1e6 + 0.1 * slope)[None, None].requires_grad_()
     target = graphsr.load("default")(*tensors)
     assert target.dtype == torch.float64
     assert (Sampling(SIZE, SOURCE_SIZE)(target) - tensors[1]).abs().max() < 0.05

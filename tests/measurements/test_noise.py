@@ -62,9 +62,11 @@ class TestUpsample:
         source = noisy(source, sigma)
         without = graphsr.upsample(guide, source, model=model)
         with_noise = graphsr.upsample(guide, source, model=model, noise=sigma)
-        assert rmse(with_noise.target, truth) < 0.8 * rmse(without.target, truth)  # measured: 0.7
+        # Measured: 0.7; `default` has predicted the noise already.
+        assert rmse(with_noise.target, truth) < (0.8 if model == "colour" else 1.0) * rmse(without.target, truth)
         assert with_noise.report.noise == pytest.approx(sigma)
-        assert with_noise.report.confidence < 0.05 < without.report.confidence
+        assert with_noise.report.confidence < 0.05
+        assert model == "default" or without.report.confidence > 0.05
 
     def test_auto_does_as_well_as_the_true_noise(self):
         guide, source, truth = two_planes()
@@ -128,6 +130,12 @@ class TestUpsample:
         model = GraphSR(Architecture("unet-lite0", features=4, confidence=True))
         assert graphsr.upsample(guide, source, model=model).report.confidence < 1
         assert graphsr.upsample(guide, source, model=model, noise=0).report.confidence == 1
+
+    def test_predicted_outliers_stay_doubted(self):
+        guide, source, _ = two_planes()
+        source[3, 4] += 3.0
+        result = graphsr.upsample(guide, source, noise=0.01)
+        assert result.problem.confidence[0, 0, 3, 4] < 1e-3 < result.problem.confidence.median()
 
     def test_it_does_not_depend_on_units(self):
         guide, source, _ = two_planes()

@@ -24,14 +24,21 @@ def with_outliers() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return guide, np.where(wrong, source + np.where(source > 3, -1.5, 2.0), source), truth, wrong
 
 
-@pytest.mark.parametrize("model", ["colour", "default"])
-def test_planted_outliers_are_switched_off(model):
+def test_planted_outliers_are_switched_off():
     guide, source, truth, wrong = with_outliers()
-    result = graphsr.upsample(guide, source, model=model, robust=True)
-    known = graphsr.upsample(guide, source, model=model, confidence=1.0 - wrong)
+    result = graphsr.upsample(guide, source, model="colour", robust=True)
+    known = graphsr.upsample(guide, source, model="colour", confidence=1.0 - wrong)
     assert result.report.switched_off == len(WRONG)
     assert rmse(result.target, truth) < 1.05 * rmse(known.target, truth)
     np.testing.assert_array_equal(result.problem.confidence[0, 0].numpy() == 0, wrong)
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_the_bundled_model_doubts_planted_outliers(robust):
+    guide, source, truth, wrong = with_outliers()
+    result = graphsr.upsample(guide, source, robust=robust)
+    assert (result.problem.confidence[0, 0].numpy()[wrong] < 1e-3).all()
+    assert rmse(result.target, truth) < 0.5 * rmse(graphsr.upsample(guide, source, model="colour").target, truth)
 
 
 @pytest.mark.parametrize("model", ["colour", "default"])

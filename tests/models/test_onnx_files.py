@@ -65,8 +65,8 @@ def pair(size: tuple[int, int], source_size: tuple[int, int], holes: bool) -> tu
 def assert_same_graph(found: dict[str, np.ndarray], problem: graphsr.Problem | torch.Tensor) -> None:
     assert isinstance(problem, graphsr.Problem)
     for name in ("down", "right"):
-        # Measured 3e-4 at the most, with unet-resnet18, and 2e-5 with the others: weights are exponentials.
-        np.testing.assert_allclose(found[name], getattr(problem.edges, name).numpy(), rtol=2e-3, err_msg=name)
+        # Measured 2.1e-3 at the most, with unet-resnet50, and 2e-5 with small ones: weights are exponentials.
+        np.testing.assert_allclose(found[name], getattr(problem.edges, name).numpy(), rtol=1e-2, err_msg=name)
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -84,7 +84,8 @@ def test_everything_that_a_model_predicts_is_the_same(tmp_path: Path, holes: boo
         for name in ("down", "right"):
             expected = getattr(problem.offsets, name)[:, 0].numpy()
             np.testing.assert_allclose(found[f"offset_{name}"], expected, atol=1e-4 * np.abs(expected).max() + 1e-6)
-        assert 0.1 < found["confidence"].max() < 0.99
+        most = found["confidence"].max()
+        assert most == 1 if size == source_size else 0.1 < most < 0.99  # at x1 none is predicted
         np.testing.assert_allclose(found["confidence"], problem.confidence.numpy(), atol=1e-4)
 
 

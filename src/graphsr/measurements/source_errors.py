@@ -18,6 +18,9 @@ from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
 
+# A source pixel whose predicted noise is so many times what is stated is an outlier.
+_OUTLIER = 5.0
+
 
 @dataclass(frozen=True)
 class SourceErrors:
@@ -148,7 +151,9 @@ def weigh(
 
 
 def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> Problem:
-    """Return the problem with the confidence of a stated noise, in the place of any that the model predicted.
+    """Return the problem with the confidence of a stated noise, in the place of what the model predicted.
+
+    A stated noise says nothing of outliers, which a model may have found: they stay doubted as predicted.
 
     Args:
         problem: What the model made.
@@ -160,5 +165,6 @@ def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> 
     confidence = noise_confidence(noise, model.noise_unit, problem.sampling.factor)
     if bool((confidence == confidence[:, :1]).all()):
         confidence = confidence[:, :1]
-    known = (problem.confidence > 0).to(given.dtype)
-    return replace(problem, confidence=confidence.to(given.dtype) * given * known)
+    stated = confidence.to(given.dtype) * given
+    is_outlier = problem.confidence < stated / _OUTLIER**2
+    return replace(problem, confidence=torch.where(is_outlier, problem.confidence, stated))

@@ -32,9 +32,11 @@ _FARTHEST = 10.0
 # Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
 # is a half at x8.
 _FIRST_NOISE_UNIT = 3e-3
-# The same for a stated noise at x8, where the model does not predict it: fitted for the bundled model (docs/design.md,
-# "Noise of the source").
-_NOISE_UNIT = 2.2e-3
+# The same for a stated noise: fitted for the bundled model (docs/design.md, "Noise of the source").
+_NOISE_UNIT = 3.7e-3
+# Noise is predicted from this factor on, and for sources of one channel, as in the training of the bundled model: at
+# smaller factors it took detail for outliers, and scores of classes for noise.
+LEAST_NOISE_FACTOR = 2.5
 # Images of together so many pixels go through the network side by side, larger ones one after another.
 _PIXELS_AT_ONCE = 2**20
 
@@ -147,8 +149,6 @@ class GraphSR(Model):
 
     @property
     def noise_unit(self) -> float:  # type: ignore[override]
-        if self.architecture.confidence:
-            return float(self.log_noise_unit.detach().exp())
         return _NOISE_UNIT
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
@@ -196,7 +196,7 @@ class GraphSR(Model):
         colours = imagenet_normalised(unit_range(guide)) if published else scale.standardise_guide(guide)
         predicted = self.predict(colours, interpolated, torch.where(known, source, torch.nan), window)
         noise = None
-        if self.architecture.confidence:
+        if self.architecture.confidence and (self.training or _noise_is_predicted(source, sampling)):
             noise = self._noise(colours, source, window)
             found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
@@ -266,11 +266,11 @@ class GraphSR(Model):
         parts, first = [], 0
         for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
             band = seen[:, :, first : first + outputs.shape[2]]
-            parts.append(self._graph_of(outputs, torch.cat([band[:, :3], band[:, -1:]], 1).contiguous()))
+            parts.append(self.graph_of(outputs, torch.cat([band[:, :3], band[:, -1:]], 1).contiguous()))
             first += outputs.shape[2] - 1  # the last row is the next band's
         return join_bands(parts)
 
-    def _graph_of(self, outputs: torch.Tensor, shown: torch.Tensor) -> Prediction:
+    def graph_of(self, outputs: torch.Tensor, shown: torch.Tensor) -> Prediction:
         """Return the graph of the network's outputs (B, M, H, W), and of colours and source (B, 4, H, W)."""
         how = self.architecture
         own = outputs.shape[1] - len(how.extra_channels)
@@ -329,6 +329,10 @@ def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     for dim, along in ((-2, sampling.rows), (-1, sampling.columns)):
         values = values.index_select(dim, torch.as_tensor(along.under, device=values.device))
     return values
+
+
+def _noise_is_predicted(source: torch.Tensor, sampling: Sampling) -> bool:
+    return source.shape[1] == 1 and min(sampling.factor) >= LEAST_NOISE_FACTOR
 
 
 def _log_factor(sampling: Sampling) -> float:

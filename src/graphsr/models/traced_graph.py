@@ -13,11 +13,11 @@ from torch.onnx.operators import shape_as_tensor
 
 from graphsr.errors import InputError
 from graphsr.features.channels import imagenet_normalised
-from graphsr.graph import Edges, edge_weights, power_law_distance, squared_distance
+from graphsr.graph import edge_weights, power_law_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.base import Model
 from graphsr.models.colour import Colour
-from graphsr.models.graphsr import _FARTHEST, _MOST_FLOOR_CHANGE, _OFFSET_SCALE, GraphSR, _between
+from graphsr.models.graphsr import LEAST_NOISE_FACTOR, GraphSR
 from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise
 from graphsr.scaling import mean_and_std, nonzero, smallest_std
 
@@ -97,43 +97,26 @@ class TracedGraph(nn.Module):
             planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
         if how.detail:
             planes.append(_of_source_pixels(from_median(measured), guide))
-        features, extra = self._extract(torch.cat([*planes, component], 1))
-        edges = self._edges(features, extra, torch.cat([colours, component], 1))
+        outputs = self._extract(torch.cat([*planes, component], 1))
+        edges, offsets = model.graph_of(outputs, torch.cat([colours, component], 1))
         found = [edges.down, edges.right]
-        if how.offsets:
-            down, right = (_OFFSET_SCALE * extra[name] for name in ("offset_down", "offset_right"))
-            found += [down[:, :-1] * std[:, 0], right[..., :-1] * std[:, 0]]
+        if offsets is not None:
+            found += [offsets.down[:, 0] * std[:, 0], offsets.right[:, 0] * std[:, 0]]
         if how.confidence:
             averages = [average_matrix(shape_as_tensor(guide)[n], shape_as_tensor(source)[n]) for n in (2, 3)]
             noise = predict_noise(model.noise_network, colours, measured, averages, _log_factor(guide, source))
-            confidence = noise_confidence(noise, model.log_noise_unit.exp(), _factor(guide, source))
+            factor = _factor(guide, source)
+            confidence = noise_confidence(noise, model.log_noise_unit.exp(), factor)
+            trained = torch.minimum(*factor) >= LEAST_NOISE_FACTOR
+            confidence = torch.where(trained, confidence, torch.ones_like(confidence))
             found.append(torch.where(known, confidence, torch.zeros_like(confidence)))
         return tuple(found)
 
-    def _extract(self, seen: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the features (B, M, H, W) of (B, C, H, W), and the other outputs (B, H, W) by name."""
-        extractor, names = self.model.feature_extractor, self.model.architecture.extra_channels
-        size = shape_as_tensor(seen)
-        out = extractor.extract(_padded(_padded(seen, 2, extractor.multiple), 3, extractor.multiple))
-        out = out[:, :, : size[2], : size[3]]
-        own = extractor.out_channels - len(names)
-        return out[:, :own], {name: out[:, own + n] for n, name in enumerate(names)}
-
-    def _edges(self, features: Tensor, extra: dict[str, Tensor], colours: Tensor) -> Edges:
-        model, how = self.model, self.model.architecture
-        distance = squared_distance(features)
-        unit = 1e-6 + model.log_mu.exp().square()
-        down, right = distance.down / unit, distance.right / unit
-        if how.colour_mu > 0:
-            apart = power_law_distance(colours, how.colour_mu, how.colour_power)
-            share = _between(2 * torch.sigmoid(extra["colour_share"]))
-            down = down + share.down * apart.down.clamp_max(_FARTHEST)
-            right = right + share.right * apart.right.clamp_max(_FARTHEST)
-        floor: float | Edges = how.floor
-        if how.floors:
-            change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
-            floor = _between(how.floor * change.exp())
-        return edge_weights(Edges(down, right), weight=model.log_lambda.exp(), floor=floor)
+    def _extract(self, seen: Tensor) -> Tensor:
+        """Return the outputs (B, M, H, W) of the network for (B, C, H, W)."""
+        extractor, size = self.model.feature_extractor, shape_as_tensor(seen)
+        out: Tensor = extractor.extract(_padded(_padded(seen, 2, extractor.multiple), 3, extractor.multiple))
+        return out[:, :, : size[2], : size[3]]
 
 
 def _standardised(guide: Tensor, source: Tensor, interpolated: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
