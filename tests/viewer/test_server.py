@@ -126,7 +126,7 @@ class TestSolves:
             ({"confidence": "/etc/passwd"}, "--confidence /etc/passwd: one number"),
             ({"missing": "none"}, "--missing none: must be a number"),
             ({"exact": "yes"}, "options: exact must be bool"),
-            ({"output": "/tmp/x.png"}, "options: unknown key 'output'"),
+            ({"output": "elsewhere.png"}, "options: unknown key 'output'"),
             ({"noise": "9" * 1000}, "--noise: 1000 characters are too many"),
         ],
     )
