@@ -32,8 +32,6 @@ _FARTHEST = 10.0
 # Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
 # is a half at x8.
 _FIRST_NOISE_UNIT = 3e-3
-# The same for a stated noise: fitted for the bundled model (docs/design.md, "Noise of the source").
-_NOISE_UNIT = 3.7e-3
 # Noise is predicted from this factor on, and for sources of one channel, as in the training of the bundled model: at
 # smaller factors it took detail for outliers, and scores of classes for noise.
 LEAST_NOISE_FACTOR = 2.5
@@ -116,6 +114,8 @@ class GraphSR(Model):
         torch.Size([1, 1, 16, 16])
     """
 
+    noise_unit = 3.7e-3  # fitted for the bundled model, docs/design.md, "Noise of the source"
+
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
         super().__init__()
         architecture.check()
@@ -146,10 +146,6 @@ class GraphSR(Model):
         # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         weight = float(self.log_lambda.detach().exp())
         return Locality(reach, self.feature_extractor.multiple, weight, self.architecture.floor)
-
-    @property
-    def noise_unit(self) -> float:  # type: ignore[override]
-        return _NOISE_UNIT
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
