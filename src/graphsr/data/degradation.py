@@ -92,8 +92,9 @@ class RandomDegradation:
         clean: probability that a source has no imperfection at all.
         often: probability of each imperfection in the other sources.
         noise, outliers, flying, shift, warp, quantisation, missing_at_edges, missing: the largest strength of each
-            imperfection, as in `Degradation`; strengths are drawn evenly from 0 to it. Noise grows with the square of
-            the value in every other case.
+            imperfection, as in `Degradation`; strengths are drawn evenly from 0 to it, but a shift is never more than
+            half a source pixel, and noise is weak more often than strong. Noise grows with the square of the value in
+            every other case.
         footprints: probability of a footprint other than the box, in a source that is not left clean: of three in five
             cases bicubic, of one each a Gaussian or a point.
     """
@@ -114,12 +115,15 @@ class RandomDegradation:
         parts = ("clean", "often", "footprints", "flying", "outliers", "missing_at_edges", "missing")
         _check_strengths(self, parts)
 
-    def draw(self, rng: np.random.Generator) -> Degradation:
-        """Draw what is wrong with one source."""
+    def draw(self, rng: np.random.Generator, factor: float) -> Degradation:
+        """Draw what is wrong with one source, whose pixels are `factor` target pixels wide."""
         if rng.random() < self.clean:
             return Degradation()
         names = ("shift", "warp", "flying", "noise", "outliers", "quantisation", "missing_at_edges", "missing")
-        strengths = {name: self._strength(getattr(self, name), rng) for name in names}
+        # A source that lies a whole pixel aside says so little of edges that it teaches soft ones.
+        most = {name: getattr(self, name) for name in names} | {"shift": min(self.shift, 0.5 * factor)}
+        strengths = {name: self._strength(most[name], rng) for name in names}
+        strengths["noise"] *= rng.random()
         footprint = _draw_footprint(rng) if rng.random() < self.footprints else "box"
         noise_grows = strengths["noise"] > 0 and bool(rng.random() < 0.5)
         return Degradation(footprint=footprint, noise_grows=noise_grows, **strengths)
