@@ -71,6 +71,7 @@ class TestGoingOn:
         errors = process.communicate(timeout=120)[1]
         assert process.returncode == 130, errors
         assert "Traceback" not in errors
+        assert "stopped; the same command continues the run" in " ".join(errors.split())
         assert run(replace(read_config(str(endless))), folder, stop_after=1)
 
     def test_a_finished_run_has_nothing_left_to_do(self, config, unbroken):

@@ -55,7 +55,11 @@ def train(
     settings = settings if steps is None else for_steps(settings, steps)
     hardware = Hardware(accelerator, devices, precision, workers)
     with _ProgressReport(output, settings.optimisation.steps) as report:
-        best = run(settings, output, hardware=hardware, listen=report.update, note=note)
+        try:
+            best = run(settings, output, hardware=hardware, listen=report.update, note=note)
+        except KeyboardInterrupt:
+            note(f"stopped; the same command continues the run in {output}")
+            raise
     say("trained", f"best model so far in {best}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 from collections.abc import Iterator
@@ -114,5 +115,7 @@ def loader(batches: Batches, workers: int) -> DataLoader[Batch | GraphSRError]:
 def _prepare_worker(trainer: int, _: int) -> None:
     """Leave the cores and Ctrl-C to the training: a worker on every core would starve the one it works for."""
     end_with(trainer)
+    # Without the interpreter's tidying up, which aborts with a message where threads of kernels are still waiting.
+    atexit.register(os._exit, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     use_threads(1)
