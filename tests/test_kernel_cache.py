@@ -105,7 +105,7 @@ class TestDamage:
 
         graphsr.upsample(GUIDE, SOURCE, model="colour")
         check_caches(lattice)
-        for kernel in (lattice.fit, sweeps.product_all):
+        for kernel in (lattice.fit, sweeps.iterate_all):
             assert type(kernel._cache._cache_file) is CheckedCacheFile
 
     def test_the_kernels_of_the_renderer_are_checked(self):

@@ -13,8 +13,8 @@ from graphsr.scaling import mean_and_std
 
 # Types whose values single precision cannot hold.
 WIDE = (torch.float64, torch.int32, torch.int64)
-# The rounding of a result, in standard deviations of the source, from which on it needs double precision: a tenth of
-# what the solves are allowed to be off by.
+# The rounding of a result, in standard deviations of the source, from which on it needs double precision: a
+# hundredth of what the solves of calls are allowed to be off by.
 _ROUNDING = 1e-5
 # Values that differ by so many roundings of double precision are one.
 _CONSTANT = 8 * torch.finfo(torch.float64).eps

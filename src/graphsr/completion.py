@@ -45,6 +45,7 @@ def complete(
     exact: bool = False,
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
+    rtol: float | None = None,
 ) -> Upsampled:
     """Make a whole map from points, along the surfaces that a guide image shows.
 
@@ -61,6 +62,7 @@ def complete(
             almost whole; sparse points do not tell it.
         robust: Whether points that those around them do not explain are left out. A number is the error, in units of
             the points, from which on a point is wrong.
+        rtol: As in `graphsr.upsample`.
 
     Returns:
         The target (H, W) with its graph and a report; its `fidelity` is the RMS difference at the points.
@@ -75,7 +77,7 @@ def complete(
     if len(size) < 2 or 0 in size:  # what upsample says of it is right
         return upsample(guide, np.ones((1, 1)), model=model)
     values, weights = point_map(points, (size[0], size[1]), confidence)
-    chosen = Completion(model if isinstance(model, Model) else load(model))
+    chosen = Completion((model if isinstance(model, Model) else load(model)).with_rtol(rtol))
     errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen.model)
     if not errors.said or _spacing(np.isfinite(values)) < _CLOSE:  # as close as source pixels, and judged like them
         return upsample(guide, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust)

@@ -32,6 +32,7 @@ def upsample_frames(
     exact: bool = False,
     noise: float | Literal["auto"] | None = None,
     robust: bool | float = False,
+    rtol: float | None = None,
 ) -> Iterator[Upsampled]:
     """Upsample the frames of a video one after another; each solve begins at the target before.
 
@@ -45,6 +46,7 @@ def upsample_frames(
         exact: As in `graphsr.upsample`. What `steady` can do is then little.
         noise: As in `graphsr.upsample`; "auto" estimates it for every frame. With `steady` less of it is left.
         robust: As in `graphsr.upsample`: every frame's own source pixels are judged.
+        rtol: As in `graphsr.upsample`.
 
     Returns:
         An iterator over the results, each of which is there as soon as its frame is done.
@@ -55,7 +57,7 @@ def upsample_frames(
         >>> [result.target.shape for result in graphsr.upsample_frames(frames, model="colour")]
         [(16, 24), (16, 24), (16, 24)]
     """
-    following = Following(model if isinstance(model, Model) else load(model), steady)
+    following = Following((model if isinstance(model, Model) else load(model)).with_rtol(rtol), steady)
     for number, (guide, source) in enumerate(frames):
         try:
             yield upsample(

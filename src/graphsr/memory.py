@@ -10,6 +10,9 @@ from graphsr.errors import InputError
 
 _UNLIMITED = 1 << 60  # control groups of version 1 write nearly 2^63 for "no limit"
 
+# Less than the libraries of this process take: not worth a millisecond of reading files about control groups.
+_LITTLE = 64e6
+
 
 def total_memory(root: Path = Path("/")) -> int | None:
     """Return the bytes that this process can ever have; None where the system does not tell.
@@ -33,6 +36,8 @@ def require_memory(what: str, needed: float, advice: str) -> None:
         needed: Bytes.
         advice: The end of the message: what to do instead.
     """
+    if needed < _LITTLE:
+        return
     total = total_memory()
     # Memory that caches hold can be had back, so only what exceeds all there is at all is surely too much.
     if total is not None and needed > 0.9 * total:

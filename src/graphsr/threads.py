@@ -13,7 +13,11 @@ import numba
 import torch
 
 from graphsr.errors import GraphSRError
+from graphsr.waiting import waits_passively
 
+# A thread is worth so many pixels of a sweep, of 0.7 ns each: one that spins begins within some microseconds, one that
+# sleeps is woken in some 35 (docs/solver.md, "Threads").
+WORTH_SPINNING, WORTH_WAKING = 1 << 13, 1 << 16
 _kernels = threading.RLock()
 _first_process: int | None = None
 
@@ -37,14 +41,28 @@ def on_threads(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def running_kernels() -> Iterator[None]:
-    """Run parallel kernels inside a `with` block, apart from those of other threads where they must not overlap."""
+def running_kernels(pixels: int) -> Iterator[None]:
+    """Run parallel kernels inside a `with` block, apart from those of other threads where they must not overlap.
+
+    Args:
+        pixels: How many a kernel sweeps: few are not worth all threads.
+    """
     check_process()
-    if _may_overlap():
-        yield
-        return
-    with _kernels:
-        yield
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(before, max(1, pixels // pixels_a_thread())))
+    try:
+        if _may_overlap():
+            yield
+            return
+        with _kernels:
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def pixels_a_thread() -> int:
+    """Return how many pixels of a sweep are worth a thread, by how threads wait."""
+    return WORTH_WAKING if waits_passively(os.environ) else WORTH_SPINNING
 
 
 def check_process() -> None:

@@ -68,7 +68,8 @@ class Upsampled:
         edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one. Where the alignment has
             a turn, edges and problem are those of the turned guide, which is larger.
         report: How it went.
-        problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
+        problem: What was solved, `graphsr.solve(result.problem, rtol=1e-3)` solves it again; None for models without a
+            graph.
         uncertainty: Like target, a standard deviation for every pixel; None unless asked for.
         alignment: (2, 3) maps x and y in source pixels to x and y in guide pixels (the first pixel's centre at
             0.5), where the source was aligned; None where it lies edge to edge.
@@ -95,6 +96,7 @@ def upsample(
     kind: str = "values",
     uncertainty: bool = False,
     align: str | None = None,
+    rtol: float | None = None,
 ) -> Upsampled:
     """Upsample a source to the resolution of a guide image of the same scene.
 
@@ -116,6 +118,8 @@ def upsample(
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
         align: "shift", or "affine" for shift, scale and turn: find how the source lies on the guide from the edges of
             both, and solve with the source there. Where they do not tell, nothing is changed. Baselines cannot.
+        rtol: RMS error allowed of the target against the exact minimiser, in standard deviations of the source. Default
+            that of the model, 1e-3, which is far below what any model gets wrong.
 
     Returns:
         The target (H, W) or (H, W, K) with its graph and a report.
@@ -129,7 +133,7 @@ def upsample(
     began = time.perf_counter()
     check_kind(kind, exact, footprint)
     check_align(align)
-    chosen = model if isinstance(model, Model) else load(model)
+    chosen = (model if isinstance(model, Model) else load(model)).with_rtol(rtol)
     guide_image, source_image = _image("guide", guide), _image("source", source)
     if kind == "probabilities":
         source_image = check_probabilities(source_image)

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 import graphsr
+from graphsr import threads
 from graphsr.solver.backends import numba_backend
-from graphsr.threads import on_threads
+from graphsr.threads import on_threads, running_kernels
 
 
 @pytest.mark.parametrize("source_size", [(12, 10), (9, 11)])  # whole factors, and pixels that straddle source pixels
@@ -25,9 +26,22 @@ def test_strips_on_threads_solve_what_one_does(source_size, exact, monkeypatch):
     with on_threads(1):
         expected = solve()
     monkeypatch.setattr(numba_backend, "_STRIP_PIXELS", 512)  # fifteen strips
+    monkeypatch.setattr(threads, "pixels_a_thread", lambda: 512)
     most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types
     with on_threads(min(2, most)):
         found = solve()
     numba_backend._cells.cache_clear()
     # Sums are added in another order.
     torch.testing.assert_close(found, expected, rtol=0, atol=5e-5)
+
+
+@pytest.mark.parametrize(("policy", "worth"), [("passive", threads.WORTH_WAKING), ("active", threads.WORTH_SPINNING)])
+def test_a_small_image_is_not_worth_waking_threads(policy, worth, monkeypatch):
+    monkeypatch.setenv("OMP_WAIT_POLICY", policy)
+    monkeypatch.delenv("KMP_BLOCKTIME", raising=False)
+    most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009
+    with on_threads(most):
+        for pixels, expected in ((1, 1), (worth, 1), (2 * worth, min(2, most)), (1000 * worth, most)):
+            with running_kernels(pixels):
+                assert numba.get_num_threads() == expected
+            assert numba.get_num_threads() == most

@@ -20,6 +20,7 @@ from graphsr.cli.options import (
     Overwrite,
     Ply,
     Preview,
+    Rtol,
 )
 
 Points = Annotated[
@@ -67,6 +68,7 @@ def complete(
     intrinsics: Intrinsics = None,
     baseline: Baseline = None,
     overwrite: Overwrite = False,
+    rtol: Rtol = None,
 ) -> None:
     """Make a whole map of POINTS, along the surfaces that GUIDE shows.
 
@@ -99,6 +101,7 @@ def complete(
             missing=missing,
             overwrite=overwrite,
             camera=camera,
+            rtol=rtol,
         )
     merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
     say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")

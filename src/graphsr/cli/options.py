@@ -69,6 +69,15 @@ Align = Annotated[
         show_default=False,
     ),
 ]
+Rtol = Annotated[
+    float | None,
+    typer.Option(
+        "--rtol",
+        metavar="ERROR",
+        help="RMS error allowed of the solve, in standard deviations of the source; 1e-4 for ten times the precision.",
+        show_default="1e-3",
+    ),
+]
 Missing = Annotated[
     float | None,
     typer.Option(

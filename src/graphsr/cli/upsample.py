@@ -27,6 +27,7 @@ from graphsr.cli.options import (
     Ply,
     Preview,
     Robust,
+    Rtol,
     Source,
     Uncertainty,
     View,
@@ -71,6 +72,7 @@ def upsample(
     jobs: Jobs = None,
     kind: Kind = "values",
     view: View = False,
+    rtol: Rtol = None,
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
 
@@ -114,6 +116,7 @@ def upsample(
         footprint=footprint,
         align=align,
         camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None),
+        rtol=rtol,
     )
     if is_batch(guide, source):
         if view:
@@ -177,7 +180,7 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         uncertainties=folders.uncertainty,
         clouds=folders.ply,
     )
-    model = load(options.model)  # what is wrong with it is wrong for every pair
+    model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is wrong for every pair
     for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)

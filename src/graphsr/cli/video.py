@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphsr.cli.console import note, print_error, progress_bar, say
-from graphsr.cli.options import Exact, Missing, Model, Noise, Overwrite, Robust
+from graphsr.cli.options import Exact, Missing, Model, Noise, Overwrite, Robust, Rtol
 from graphsr.cli.upsample import SOME_FAILED
 
 Guides = Annotated[
@@ -50,6 +50,7 @@ def video(
     exact: Exact = False,
     missing: Missing = None,
     overwrite: Overwrite = False,
+    rtol: Rtol = None,
 ) -> None:
     """Upsample the frames of a video in the order of their names; targets are called like their sources.
 
@@ -68,7 +69,9 @@ def video(
 
     number = confidence_number(confidence)
     files = VideoFiles(guides, sources, output, confidence if number is None else None)
-    options = PairOptions(model, exact, missing, overwrite, confidence=number, noise=parse_noise(noise), robust=robust)
+    options = PairOptions(
+        model, exact, missing, overwrite, confidence=number, noise=parse_noise(noise), robust=robust, rtol=rtol
+    )
     with progress_bar(f"upsampling {sources}") as progress:
         report = upsample_video(files, options, steady=steady, note=note, failed=print_error, progress=progress)
     failed = report.frames - report.written

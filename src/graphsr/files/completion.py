@@ -63,6 +63,7 @@ def complete_file(
     missing: float | None = None,
     overwrite: bool = False,
     camera: CameraOptions = UNKNOWN_CAMERA,
+    rtol: float | None = None,
 ) -> CompletionReport:
     """Complete the points of a file.
 
@@ -76,6 +77,7 @@ def complete_file(
         missing: The value that marks pixels of a map without a point, see `read_points`.
         overwrite: Whether existing files may be replaced.
         camera: What is known of the camera, for a point cloud.
+        rtol: RMS error allowed of the solve, see `graphsr.upsample`.
 
     Returns:
         What was done.
@@ -97,7 +99,7 @@ def complete_file(
         check_picture(files.preview)
     if files.ply is not None:
         check_ply(files.ply, channels=1)
-    chosen = load(model)  # what is wrong with it is not the fault of the points
+    chosen = load(model).with_rtol(rtol)  # what is wrong with it is not the fault of the points
     guide = read_image(files.guide, bytes_per_pixel=chosen.bytes_per_pixel(1))
     for sentence in _notes(guide, found, missing):
         note(sentence)

@@ -83,7 +83,7 @@ def upsample_video(
         What was done.
     """
     began = time.perf_counter()
-    model = Following(load(options.model), steady)
+    model = Following(load(options.model).with_rtol(options.rtol), steady)
     # What is wrong with these is wrong for every frame.
     SourceErrors.checked(options.noise, options.robust, exact=options.exact, model=model.model)
     total, reports, noted = len(by_name(files.sources)), [], set[str]()

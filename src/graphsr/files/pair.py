@@ -60,6 +60,7 @@ class PairOptions:
     footprint: str = "box"
     align: str | None = None
     camera: CameraOptions = UNKNOWN_CAMERA
+    rtol: float | None = None  # of the model that is loaded; its own if None
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def upsample_pair(
         check_output(files.uncertainty, fractional_type(files.uncertainty, source.dtype), source.channels)
     if files.ply is not None:
         check_ply(files.ply, source.channels)
-    model = model or load(options.model)  # what is wrong with it is not the pair's fault
+    model = model or load(options.model).with_rtol(options.rtol)  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
     camera = None if files.ply is None else camera_of(guide, options.camera)
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)

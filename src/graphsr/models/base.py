@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, is_dataclass, replace
 
@@ -58,14 +59,15 @@ class Model(nn.Module, ABC):
     """What `graphsr.upsample` runs. A model implements `prepare`.
 
     Attributes:
-        rtol: RMS error allowed of solves, see `graphsr.solve`.
+        rtol: RMS error allowed of solves, see `graphsr.solve`. The default changes the RMSE of targets by
+            0.1 % at the most (docs/design.md, "The tolerance of calls").
         shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
         noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source
             (`graphsr.measurements.noise`); None: the model has no graph, or weighs source pixels in its own way.
         calibration: The constants of its uncertainty; None: those for models in general.
     """
 
-    rtol: float = 1e-4
+    rtol: float = 1e-3
     shift_equivariant: bool = True
     noise_unit: float | None = None
     calibration: Calibration | None = None
@@ -149,6 +151,16 @@ class Model(nn.Module, ABC):
         if own is None:  # nothing learned: as precise as what is given
             own = torch.float64 if values.dtype == torch.float64 else torch.float32
         return values.to(own)
+
+    def with_rtol(self, rtol: float | None) -> Model:
+        """Return the same model, weights shared, whose solves may have another RMS error; itself if that is None."""
+        if rtol is None:
+            return self
+        if not 0 < rtol < 1:
+            raise InputError(f"rtol: must lie between 0 and 1, not {rtol}")
+        other = copy.copy(self)
+        other.rtol = float(rtol)
+        return other
 
     @property
     def locality(self) -> Locality | None:

@@ -30,11 +30,13 @@ def hidden_eigenvalue(down: np.ndarray, right: np.ndarray) -> float:
         weights = [each for each in (down, right) if each.size]
         if not weights:
             return 1.0
-        contrast = np.array([max(each.max() for each in weights) / min(each.min() for each in weights)])
+        strong, weak = np.array([max(each.max() for each in weights)]), np.array([min(each.min() for each in weights)])
     else:
         rows = np.arange(1, height - 1, -(-(height - 2) // _ROWS))
-        four = np.stack([down[rows - 1, 1:-1], down[rows, 1:-1], right[rows, :-1], right[rows, 1:]]).astype(np.float64)
-        contrast = four.max(0) / four.min(0)
-    if np.median(contrast) <= _SHARP:
+        above, below, left, beyond = down[rows - 1, 1:-1], down[rows, 1:-1], right[rows, :-1], right[rows, 1:]
+        strong = np.maximum(np.maximum(above, below), np.maximum(left, beyond))
+        weak = np.minimum(np.minimum(above, below), np.minimum(left, beyond))
+    sharp = strong > _SHARP * weak
+    if 2 * np.count_nonzero(sharp) < sharp.size:
         return 1.0
-    return float(1 / (_LONG * np.quantile(contrast, 0.9)))
+    return float(1 / (_LONG * np.quantile(strong.astype(np.float64) / weak, 0.9)))

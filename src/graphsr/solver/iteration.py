@@ -7,12 +7,14 @@ operation. A backend supplies the sweeps as a `System`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
 
 from graphsr.solver import stopping
 from graphsr.solver.progress import EVERY, notify
+from graphsr.solver.stopping import Progress
 
 # Far beyond what any graph with a sensible contrast needs; a solve that gets here has failed.
 _MOST_ITERATIONS = 20_000
@@ -56,11 +58,11 @@ class System(Protocol):
     def restart(self) -> None:
         """Compute the residual of x in double precision, and the change of x from zero."""
 
-    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Precondition the residual, z = M^-1 r; return r . z and z . A z, each in S parts (N, S)."""
+    def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
+        """Do iterations from number `first` on and before `last`, at least one; return the number of the next.
 
-    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """Step along p = z + beta p by alpha; return p . p in parts (N, S)."""
+        tolerance (N,) and relative: see `stopping.update_errors`. It returns early when no system is active any more.
+        """
 
     def accept(self) -> None:
         """Add the change to x."""
@@ -134,15 +136,35 @@ def _conjugate_gradients(
 ) -> stopping.Progress:
     progress = stopping.begin(system.count, most)
     progress.slowest[:] = slowest
-    rounding = float(system.precision.eps)
-    for n in range(most):
-        gammas, deltas = system.product(progress.active)
-        if not stopping.set_coefficients(progress, n, gammas, deltas):
-            break
-        squares = system.advance(progress.alpha, progress.beta, progress.active)
-        stopping.update_errors(progress, n, squares, system.pixels, system.largest, tolerance, relative, rounding)
-        if not progress.active.any():
-            break
-        if n % EVERY == EVERY - 1:
-            notify(n + 1, float((progress.error / np.maximum(tolerance, system.precision.tiny)).max()))
+    n = 0
+    while n < most and progress.active.any():
+        n = system.iterate(progress, n, min(most, n + EVERY - n % EVERY), tolerance, relative)
+        if n % EVERY == 0 and progress.active.any():
+            notify(n, float((progress.error / np.maximum(tolerance, system.precision.tiny)).max()))
     return progress
+
+
+class Stepwise(ABC):
+    """A system whose sweeps Python calls one by one."""
+
+    pixels: int
+    largest: float
+    precision: np.finfo[np.floating[Any]]
+
+    @abstractmethod
+    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Precondition the residual, z = M^-1 r; return r . z and z . A z, each in S parts (N, S)."""
+
+    @abstractmethod
+    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """Step along p = z + beta p by alpha; return p . p in parts (N, S)."""
+
+    def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
+        """See `System.iterate`; one iteration at a time."""
+        gammas, deltas = self.product(progress.active)
+        if not stopping.set_coefficients(progress, first, gammas, deltas):
+            return first
+        squares = self.advance(progress.alpha, progress.beta, progress.active)
+        rounding = float(self.precision.eps)
+        stopping.update_errors(progress, first, squares, self.pixels, self.largest, tolerance, relative, rounding)
+        return first + 1

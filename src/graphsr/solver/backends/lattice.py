@@ -5,7 +5,8 @@ diagonal. They are eliminated last instead: the pixels inside cells are solved e
 and those see a diagonal that bounds the Schur complement from above. `inverse` carries both: E^-1 for a pixel
 inside a cell, and minus the inverse of that bound for a straddling one.
 
-Loops run over whole arrays by row number, never over slices of rows: taking a slice costs as much as thirty pixels.
+Loops run over whole arrays by row number, never over slices of rows: taking a slice costs as much as thirty pixels. An
+index that is computed is unsigned, as a check for negative ones keeps a loop from being vectorised.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ class Lattice(NamedTuple):
 def reduce_row(cells, sums, c, out):  # type: ignore[no-untyped-def]
     """Finish D for the row c of cells, from the sums down its pixel rows."""
     for d in range(out.shape[1]):
-        first = cells.column_first[d]
+        cell, first = np.uint64(d), np.uint64(cells.column_first[d])
         total = sums.dtype.type(0)
-        for tap in range(cells.column_count[d]):
-            total += cells.column_taps[d, tap] * sums[first + tap]
+        for tap in range(np.uint64(cells.column_count[d])):
+            total += cells.column_taps[cell, tap] * sums[first + tap]
         out[c, d] = total
 
 
@@ -69,10 +70,10 @@ def reduce_row(cells, sums, c, out):  # type: ignore[no-untyped-def]
 def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
     """Begin D^T: the row c of cells (h, w) widened over the columns (h, W)."""
     for x in range(out.shape[1]):
-        out[c, x] = cells.column_shares[x, 0] * m[c, cells.column_owners[x, 0]]
+        out[c, x] = cells.column_shares[x, 0] * m[c, np.uint64(cells.column_owners[x, 0])]
     if cells.straddling:
         for x in range(out.shape[1]):
-            out[c, x] += cells.column_shares[x, 1] * m[c, cells.column_owners[x, 1]]
+            out[c, x] += cells.column_shares[x, 1] * m[c, np.uint64(cells.column_owners[x, 1])]
 
 
 @entry()

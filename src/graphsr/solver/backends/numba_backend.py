@@ -24,6 +24,7 @@ from graphsr.solver.backends.levels import Levels
 from graphsr.solver.backends.projection_numba import ProjectedImage, prepare_projected
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
+from graphsr.solver.stopping import Progress
 from graphsr.threads import running_kernels
 
 check_caches(kernels, sweeps, projection_kernels, stopping, aggregation, smoothing)
@@ -40,8 +41,14 @@ _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
 class NumbaMatrix:
     """The matrix of a problem, set up for the CPU. Channels share a set-up where they share their confidence."""
 
-    @running_kernels()
     def __init__(self, problem: Problem) -> None:
+        pixels = problem.sampling.size[0] * problem.sampling.size[1]
+        # Of all channels that are iterated side by side.
+        self._swept = pixels * min(problem.source.shape[1], max(1, _PIXELS_AT_ONCE // pixels))
+        with running_kernels(self._swept):
+            self._set_up(problem)
+
+    def _set_up(self, problem: Problem) -> None:
         down, right = (e.detach().contiguous().numpy() for e in (problem.edges.down, problem.edges.right))
         prior_weight = problem.prior_weight.detach().contiguous().numpy()
         confidence = problem.confidence.detach().contiguous().numpy()
@@ -61,11 +68,16 @@ class NumbaMatrix:
         """See `graphsr.solver.matrix.Matrix.is_direct`."""
         return is_direct(self._sampling, channels)
 
-    @running_kernels()
     def minimise(
         self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, *, tolerance: float, relative: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """See `graphsr.solver.matrix.Matrix.minimise`."""
+        with running_kernels(self._swept):
+            return self._minimise(source, rhs, start, tolerance, relative)
+
+    def _minimise(
+        self, source: torch.Tensor, rhs: torch.Tensor, start: torch.Tensor, tolerance: float, relative: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         target = start.detach().contiguous()
         iterations = torch.zeros(target.shape[:2], dtype=torch.int64)
         error = torch.zeros(target.shape[:2], dtype=torch.float64)
@@ -156,14 +168,12 @@ class _NumbaSystem:
         rows, columns = known.shape
         strips, width = self.cells.strips.size - 1, x.shape[2]
         self.r, self.change = np.empty_like(x), np.empty_like(x)
-        self.w, self.p, self.q = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+        self.w, self.p, self.q = np.empty_like(x), np.empty_like(x), np.empty_like(x)
         self.m = np.zeros((self.count, rows, columns), x.dtype)
         first = rows if self.cells.straddling else 0
-        # The multipliers of this residual and of the next, in turn: widened over the columns, and the first ones.
-        self.multipliers = [
-            (np.zeros((self.count, rows, width), x.dtype), np.zeros((self.count, first, width), x.dtype))
-            for _ in range(2)
-        ]
+        # The multipliers of even and of odd iterations: widened over the columns, and the first ones.
+        self.widened = np.zeros((2, self.count, rows, width), x.dtype)
+        self.early = np.zeros((2, self.count, first, width), x.dtype)
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
         self.data_residual = np.zeros(known.shape)
         self.levels: Levels | None = None
@@ -179,7 +189,7 @@ class _NumbaSystem:
         self.lattice = self.image.lattice._replace(aggregate=self.levels.aggregate)
         self.lift = np.zeros((self.count, self.levels.count + 1), self.x.dtype)
         if self.image.free.is_weak.any() and not self.image.source_weight.size:
-            self.push = np.zeros_like(self.multipliers[0][0])
+            self.push = np.zeros_like(self.widened[0])
         self.largest, self.slowest = self.levels.largest, min(self.levels.smallest, self.image.free.slowest)
 
     def hidden_error(self) -> np.ndarray:
@@ -223,34 +233,39 @@ class _NumbaSystem:
             wide = np.empty((pull.shape[0], self.x.shape[2]))
             kernels.widen(self.cells, pull, wide)
             _on_strips(kernels.residual, self.lattice, self.cells, wide, side, self.x[k], self.r[k])
-        for vector in (self.change, self.w, self.p, self.q):
+            self._begin(k)
+        for vector in (self.change, self.p, self.q):
             vector[:] = 0
-        self.lift[:], self.push[:] = 0, 0
-        everything, nothing = np.ones(self.count, np.bool_), np.zeros(self.count)
-        self.advance(nothing, nothing, everything)
 
-    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        widened, early = self.multipliers[0]
+    def _begin(self, k: int) -> None:
+        """Set the multipliers of the residual of channel k."""
+        lattice, cells, r, m = self.lattice, self.cells, self.r[k], self.m[k]
+        widened, early, compliances = self.widened[0, k], self.early[0, k], self.compliances[k]
+        if not cells.straddling:
+            _on_strips(sweeps.begin, lattice, cells, r, m, widened, compliances)
+            return
+        _on_strips(sweeps.begin, lattice, cells, r, m, early, compliances)
+        _on_strips(sweeps.begin_straddling, lattice, cells, early, r, m, widened, compliances)
+
+    def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         if self.levels is not None:
-            for k in np.flatnonzero(active):
+            for k in np.flatnonzero(progress.active):
                 self._correct(int(k))
-        now = (widened, early, self.lift, self.push)
-        sweeps.product_all(
-            self.lattice, self.cells, now, self.r, self.w, self.compliances, active, self.gammas, self.deltas
+            last = first + 1
+        stop = (self.pixels, self.largest, tolerance, relative, float(self.precision.eps))
+        return int(
+            sweeps.iterate_all(
+                self.lattice,
+                self.cells,
+                (self.lift, self.push),
+                (self.m, self.widened, self.early),
+                (self.w, self.p, self.q, self.change, self.r),
+                (self.gammas, self.deltas, self.squares, self.compliances),
+                progress,
+                (first, last),
+                stop,
+            )
         )
-        return self.gammas, self.deltas
-
-    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
-        now, after = self.multipliers
-        vectors = (self.w, self.p, self.q, self.change, self.r)
-        sweeps.advance_all(
-            self.lattice, self.cells, alpha, beta, active, (*now, self.lift, self.push), vectors, self.m, after,
-            self.squares, self.compliances,
-        )  # fmt: skip
-        if self.cells.straddling:
-            sweeps.straddle_all(self.lattice, self.cells, active, self.r, self.m, after, self.compliances)
-        self.multipliers = [after, now]
-        return self.squares
 
     def accept(self) -> None:
         self.x += self.change

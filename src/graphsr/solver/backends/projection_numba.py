@@ -16,6 +16,7 @@ from graphsr.solver.backends import projection_kernels as kernels
 from graphsr.solver.backends.gram import gram
 from graphsr.solver.backends.projection import LargestEigenvalue, average_gain, evened_diagonal
 from graphsr.solver.backends.torch_backend import relaxed_diagonal
+from graphsr.solver.iteration import Stepwise
 
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
 _DELICATE = 1e10
@@ -42,7 +43,7 @@ class ProjectedImage:
         return ProjectedSystem(self, source, rhs, x)
 
 
-class ProjectedSystem:
+class ProjectedSystem(Stepwise):
     """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W)."""
 
     precision: np.finfo[np.floating[Any]] = np.finfo(np.float64)

@@ -12,6 +12,7 @@ from numba import prange
 
 from graphsr.compiled import ONLY_PRANGE, entry, inner
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
+from graphsr.solver.stopping import set_coefficients, update_errors
 
 
 @inner(fastmath=FAST)
@@ -61,29 +62,62 @@ def advance(s, lattice, cells, alpha, beta, widened, early, lift, push, w, p, q,
         if every_row or c != held:
             _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, 0)
             held = c
+        straddles = cells.row_shares[i, 1] > 0
+        weight = kind(0) if straddles else cells.row_shares[i, 0]
         part = kind(0)
         for j in range(width):
-            direction = abs(inverse[i, j]) * (r[i, j] - felt[0, j]) + beta * p[i, j]
+            relaxed = inverse[i, j]
+            direction = abs(relaxed) * (r[i, j] - felt[0, j]) + beta * p[i, j]
             product = w[i, j] + beta * q[i, j]
+            residual = r[i, j] - alpha * product
             p[i, j] = direction
             q[i, j] = product
             x[i, j] += alpha * direction
-            r[i, j] -= alpha * product
+            r[i, j] = residual
             part += direction * direction
+            sums[j] += weight * max(relaxed, kind(0)) * residual
         norm += part
+        if not straddles and i == cells.row_last[c]:
+            compliance += _multiply_row(c, lattice, cells, sums, m, next_widened)
+            sums[:] = 0
+    return norm, compliance
+
+
+@inner(fastmath=FAST)
+def _multiply_row(c, lattice, cells, sums, m, widened):  # type: ignore[no-untyped-def]
+    """The multipliers of the row c of cells, from sums of E^-1 r down its pixel rows. Returns their m . C^-1 m."""
+    compliance = 0.0
+    reduce_row(cells, sums, c, m)
+    for d in range(m.shape[1]):
+        m[c, d] *= lattice.gain[c, d]
+        compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
+    widen_row(cells, m, c, widened)
+    return compliance
+
+
+@entry(fastmath=FAST)
+def begin(s, lattice, cells, r, m, widened, compliances):  # type: ignore[no-untyped-def]
+    """The multipliers of the residual r in the strip s; with straddling pixels the early ones, and `begin_straddling`
+    follows. compliances (S,) gets m . C^-1 m.
+    """
+    width = r.shape[1]
+    sums = np.zeros(width, r.dtype)
+    compliances[s] = 0.0
+    for i in range(cells.strips[s], cells.strips[s + 1]):
         if cells.row_shares[i, 1] > 0:
             continue
-        weight = cells.row_shares[i, 0]
+        c, weight = cells.row_owners[i, 0], cells.row_shares[i, 0]
         for j in range(width):
-            sums[j] += weight * max(inverse[i, j], kind(0)) * r[i, j]
+            sums[j] += weight * max(lattice.inverse[i, j], r.dtype.type(0)) * r[i, j]
         if i == cells.row_last[c]:
-            reduce_row(cells, sums, c, m)
+            compliances[s] += _multiply_row(c, lattice, cells, sums, m, widened)
             sums[:] = 0
-            for d in range(m.shape[1]):
-                m[c, d] *= lattice.gain[c, d]
-                compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
-            widen_row(cells, m, c, next_widened)
-    return norm, compliance
+
+
+@entry(fastmath=FAST)
+def begin_straddling(s, lattice, cells, early, r, m, widened, compliances):  # type: ignore[no-untyped-def]
+    """Run `straddle` on the strip s after `begin`; compliances (S,) gets m . C^-1 m."""
+    compliances[s] = straddle(s, lattice, cells, early, r, m, widened)
 
 
 @inner(fastmath=FAST)
@@ -122,9 +156,9 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
     low, high = cells.strips[s], cells.strips[s + 1]
     z, flow_down = np.empty((2, width), r.dtype), np.zeros((2, width), r.dtype)
     pushed, felt = np.empty((2, width), r.dtype), np.empty((2, width), r.dtype)
-    flow_right, image = np.zeros(width + 1, r.dtype), np.empty(width, r.dtype)
+    flow_right, pull = np.zeros(width + 1, r.dtype), np.full(width, lattice.prior_weight[0, 0], r.dtype)
     prior_weight = lattice.prior_weight
-    whole, level = prior_weight.size > 1, prior_weight[0, 0]
+    whole = prior_weight.size > 1
     down, right = lattice.down, lattice.right
     gamma, delta = 0.0, 0.0
     held, every_row, slot, last_slot = -1, cells.straddling or lift.size > 0, 0, 0
@@ -138,11 +172,14 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
                 slot = 1 - slot
                 _push_row(ahead, lattice, cells, widened, early, lift, push, pushed, felt, slot)
                 held = c
-            for x in range(width):
-                z[two, x] = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
             if i >= 0 and i >= low - 1:
                 for x in range(width):
-                    flow_down[one, x] = down[i, x] * (z[one, x] - z[two, x])
+                    relaxed = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
+                    z[two, x] = relaxed
+                    flow_down[one, x] = down[i, x] * (z[one, x] - relaxed)
+            else:
+                for x in range(width):
+                    z[two, x] = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])
         else:
             for x in range(width):
                 flow_down[one, x] = 0
@@ -150,72 +187,65 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
             continue
         for x in range(width - 1):
             flow_right[x + 1] = right[i, x] * (z[one, x] - z[one, x + 1])
-        if i == 0:
-            for x in range(width):
-                image[x] = flow_down[one, x] + flow_right[x + 1] - flow_right[x]
-        else:
-            for x in range(width):
-                image[x] = flow_down[one, x] - flow_down[two, x] + flow_right[x + 1] - flow_right[x]
         if whole:
             for x in range(width):
-                image[x] += prior_weight[i, x] * z[one, x]
-        elif level != 0:
-            for x in range(width):
-                image[x] += level * z[one, x]
+                pull[x] = prior_weight[i, x]
         part, other = kind(0), kind(0)
         for x in range(width):
-            w[i, x] = image[x] + pushed[last_slot, x]
-        for x in range(width):
+            image = flow_down[one, x] - flow_down[two, x] + flow_right[x + 1] - flow_right[x] + pull[x] * z[one, x]
+            w[i, x] = image + pushed[last_slot, x]
             part += (r[i, x] - pushed[last_slot, x]) * z[one, x]
-            other += image[x] * z[one, x]
+            other += image * z[one, x]
         gamma += part
         delta += other
     return gamma, delta
 
 
 @entry(parallel=ONLY_PRANGE)
-def product_all(lattice, cells, now, r, w, compliances, active, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Run `product` on every strip of the active channels; gammas = r . z and deltas = z . A z (K, S) are filled in.
+def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progress, span, stop):  # type: ignore[no-untyped-def]
+    """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
-    now: see `advance_all`.
+    The loop is compiled, as a call from Python takes some 20 microseconds. Returns the number of the iteration that
+    would be next.
+
+    correction: by levels (K, groups + 1), and what the data term says to it (K, h, W), or nothing; multipliers: m
+    (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w, p,
+    q, x and r (K, H, W); parts of r . z, z . A z, p . p and m . C^-1 m (K, S); progress, stop: see `update_errors`.
     """
-    widened, early, lift, push = now
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(r.shape[0]):
-            if active[k]:
-                gamma, delta = product(s, lattice, cells, widened[k], early[k], lift[k], push[k], r[k], w[k])
-                gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
-
-
-@entry(parallel=ONLY_PRANGE)
-def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squares, compliances):  # type: ignore[no-untyped-def]
-    """Run `advance` on every strip of the active channels; where pixels straddle source pixels, `straddle_all` follows.
-
-    now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones; with
-    them, now, the correction by levels (K, groups + 1) and what the data term says to it (K, h, W), or nothing;
-    vectors: w, p, q, x and r (K, H, W); squares (p . p) and compliances (m . C^-1 m), both (K, S), are filled in.
-    """
-    kind = m.dtype.type
-    widened, early, lift, push = now
-    next_widened, next_early = after
+    lift, push = correction
+    m, widened, early = multipliers
     w, p, q, x, r = vectors
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(r.shape[0]):
-            if active[k]:
-                squares[k, s], compliances[k, s] = advance(
-                    s, lattice, cells, kind(alpha[k]), kind(beta[k]), widened[k], early[k], lift[k], push[k],
-                    w[k], p[k], q[k], x[k], r[k], m[k], next_early[k] if cells.straddling else next_widened[k],
-                )  # fmt: skip
-
-
-@entry(parallel=ONLY_PRANGE)
-def straddle_all(lattice, cells, active, r, m, after, compliances):  # type: ignore[no-untyped-def]
-    """Run `straddle` on every strip of the active channels, after `advance_all`; the arguments are those of that."""
-    next_widened, next_early = after
-    for strip in prange(cells.strips.size - 1):
-        s = np.int64(strip)
-        for k in range(r.shape[0]):
-            if active[k]:
-                compliances[k, s] = straddle(s, lattice, cells, next_early[k], r[k], m[k], next_widened[k])
+    gammas, deltas, squares, compliances = parts
+    pixels, largest, tolerance, relative, rounding = stop
+    kind = r.dtype.type
+    for n in range(span[0], span[1]):
+        now, after = n & 1, 1 - (n & 1)
+        for strip in prange(cells.strips.size - 1):
+            s = np.int64(strip)
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    gamma, delta = product(
+                        s, lattice, cells, widened[now, k], early[now, k], lift[k], push[k], r[k], w[k]
+                    )
+                    gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
+        if not set_coefficients(progress, n, gammas, deltas):
+            return n
+        for strip in prange(cells.strips.size - 1):
+            s = np.int64(strip)
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    squares[k, s], compliances[k, s] = advance(
+                        s, lattice, cells, kind(progress.alpha[k]), kind(progress.beta[k]), widened[now, k],
+                        early[now, k], lift[k], push[k], w[k], p[k], q[k], x[k], r[k], m[k],
+                        early[after, k] if cells.straddling else widened[after, k],
+                    )  # fmt: skip
+        if cells.straddling:
+            for strip in prange(cells.strips.size - 1):
+                s = np.int64(strip)
+                for k in range(r.shape[0]):
+                    if progress.active[k]:
+                        compliances[k, s] = straddle(s, lattice, cells, early[after, k], r[k], m[k], widened[after, k])
+        update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
+        if not progress.active.any():
+            return n + 1
+    return span[1]

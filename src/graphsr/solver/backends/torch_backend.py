@@ -17,7 +17,7 @@ from graphsr.solver.backends.free_pixels import FreePixels
 from graphsr.solver.backends.lattice import BOUND
 from graphsr.solver.backends.levels import Levels
 from graphsr.solver.backends.projection import LargestEigenvalue, Projection
-from graphsr.solver.iteration import minimise
+from graphsr.solver.iteration import Stepwise, minimise
 from graphsr.solver.problem import Problem
 
 _PRECISION: dict[torch.dtype, np.finfo[Any]] = {
@@ -54,7 +54,7 @@ class TorchMatrix:
         return system.x, torch.from_numpy(iterations).reshape(shape), torch.from_numpy(error).reshape(shape)
 
 
-class _TorchSystem:
+class _TorchSystem(Stepwise):
     """All images and channels of a batch: source (B, K, h, w), rhs (B, K, H, W) or empty, x (B, K, H, W)."""
 
     def __init__(
