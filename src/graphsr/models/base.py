@@ -194,8 +194,9 @@ def finish(prepared: Problem | torch.Tensor, *, rtol: float) -> Result:
     """
     if isinstance(prepared, torch.Tensor):
         return Result(prepared)
-    solution = solve_problem(prepared, rtol=rtol)
-    return Result(solution.target, prepared, solution)
+    problem = prepared.with_rtol(rtol)
+    solution = solve_problem(problem)
+    return Result(solution.target, problem, solution)
 
 
 def whole(

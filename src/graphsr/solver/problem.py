@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import torch
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling, interpolate_source
+
+DEFAULT_RTOL = 1e-4
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -35,6 +38,7 @@ class Problem:
         offsets: Differences o = y_p - y_q to prefer along the edges, shaped like edges, or with a channel axis.
         exact: Whether the target averages back to the source exactly.
         start: (B, K, H, W) where the iteration begins. Default the interpolated source. It does not change the answer.
+        rtol: RMS error allowed of the target against the exact minimiser, relative to the source's standard deviation.
     """
 
     edges: Edges
@@ -46,6 +50,7 @@ class Problem:
     offsets: Edges | None
     exact: bool
     start: torch.Tensor
+    rtol: float
 
     def __init__(
         self,
@@ -58,7 +63,10 @@ class Problem:
         offsets: Edges | None = None,
         exact: bool = False,
         start: torch.Tensor | None = None,
+        rtol: float = DEFAULT_RTOL,
     ) -> None:
+        if not 0 < rtol < 1:
+            raise InputError(f"solve: rtol must lie between 0 and 1, not {rtol}")
         source, confidence = _checked_source(source, confidence)
         if sampling.source_size != tuple(source.shape[-2:]):
             raise InputError(f"solve: {sampling} is not for a source of shape {tuple(source.shape)}")
@@ -90,8 +98,15 @@ class Problem:
             ("offsets", offsets),
             ("exact", exact),
             ("start", start.detach()),
+            ("rtol", rtol),
         ):
             object.__setattr__(self, name, value)
+
+    def with_rtol(self, rtol: float) -> Problem:
+        """Return the same problem with another tolerance, without checking everything else again."""
+        other = copy.copy(self)
+        object.__setattr__(other, "rtol", rtol)
+        return other
 
     def to(self, target: torch.dtype | torch.device | str) -> Problem:
         """Return the same problem in another precision or on another device."""

@@ -35,7 +35,7 @@ class Solution:
 
 
 @overload
-def solve(edges: Problem, *, rtol: float = ..., backend: Backend = ...) -> torch.Tensor: ...
+def solve(edges: Problem, *, rtol: float | None = ..., backend: Backend = ...) -> torch.Tensor: ...
 @overload
 def solve(
     edges: Edges,
@@ -48,7 +48,7 @@ def solve(
     prior_weight: torch.Tensor | float | None = ...,
     exact: bool = ...,
     start: torch.Tensor | None = ...,
-    rtol: float = ...,
+    rtol: float | None = ...,
     backend: Backend = ...,
 ) -> torch.Tensor: ...
 def solve(
@@ -62,7 +62,7 @@ def solve(
     prior_weight: torch.Tensor | float | None = None,
     exact: bool = False,
     start: torch.Tensor | None = None,
-    rtol: float = 1e-4,
+    rtol: float | None = None,
     backend: Backend = "auto",
 ) -> torch.Tensor:
     """Return the target that best fits the source on the pixel graph.
@@ -84,7 +84,8 @@ def solve(
         prior_weight: t, a number or (B, H, W).
         exact: Whether the target averages back to the source exactly.
         start: (B, K, H, W) where to begin; default the interpolated source. It does not change the answer.
-        rtol: RMS error allowed against the exact minimiser, relative to the source's standard deviation.
+        rtol: RMS error allowed against the exact minimiser, relative to the source's standard deviation. Default 1e-4,
+            or that of the Problem.
         backend: "numba" (CPU kernels), "torch" (any device) or "auto".
 
     Returns:
@@ -130,13 +131,14 @@ def _batched(values: torch.Tensor | None, axes: int) -> torch.Tensor | None:
 
 
 def solve_problem(
-    problem: Problem, *, rtol: float = 1e-4, backend: Backend = "auto", matrix: Matrix | None = None
+    problem: Problem, *, rtol: float | None = None, backend: Backend = "auto", matrix: Matrix | None = None
 ) -> Solution:
     """Solve a problem; in double precision where single precision cannot keep rtol.
 
     Args:
         problem: What to solve.
-        rtol: RMS error allowed against the exact minimiser, relative to the source's standard deviation.
+        rtol: RMS error allowed against the exact minimiser, relative to the source's standard deviation. Default the
+            problem's.
         backend: See `solve`.
         matrix: The set-up of a problem with the same edges, sampling, confidence, prior weight and `exact`
             (`graphsr.solver.set_up`), to be used again.
@@ -145,6 +147,8 @@ def solve_problem(
         ConvergenceError: If rtol cannot be reached.
     """
     began = time.perf_counter()
+    if rtol is None:
+        rtol = problem.rtol
     if not 0 < rtol < 1:
         raise InputError(f"solve: rtol must lie between 0 and 1, not {rtol}")
     device, dtype = problem.source.device, problem.source.dtype
