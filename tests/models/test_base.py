@@ -59,6 +59,7 @@ def test_another_tolerance_leaves_the_model_alone():
     assert (model.rtol, fine.rtol) == (1e-3, 1e-5)
     assert fine.log_lambda is model.log_lambda
     assert model.with_rtol(None) is model
+    assert fine.digest() == model.digest()  # by which its calibration, and the tiles of a stopped run, are found
 
 
 def test_complex_numbers_are_refused():
