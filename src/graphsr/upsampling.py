@@ -6,20 +6,20 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import torch
 
-from graphsr.arrays import as_array
+from graphsr.arrays import as_confidence, as_image, check_sizes, check_values
 from graphsr.centring import centred, needs_double
 from graphsr.errors import InputError
 from graphsr.footprints import check_footprint
 from graphsr.graph import Edges
 from graphsr.measurements.alignment import Alignment, check_align, find_alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
-from graphsr.measurements.source_errors import SourceErrors, run_weighed
+from graphsr.measurements.source_errors import SourceErrors, Weighed, run_weighed
 from graphsr.measurements.turning import TurnedFrame
 from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
@@ -133,17 +133,17 @@ def upsample(
     check_kind(kind, exact, footprint)
     check_align(align)
     chosen = (model if isinstance(model, Model) else load(model)).with_rtol(rtol)
-    guide_image, source_image = _image("guide", guide), _image("source", source)
+    guide_image, source_image = as_image("guide", guide), as_image("source", source)
     if kind == "probabilities":
         source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
-    _check_sizes(guide_image.shape, source_size)
+    check_sizes(guide_image.shape, source_size)
     check_footprint(footprint)
     needed = chosen.bytes_per_pixel(source_image.shape[2]) + (bytes_of_draws(size, DRAWS) if uncertainty else 0)
     _check_memory(size, needed)
-    _check_values(guide_image, source_image)
+    check_values(guide_image, source_image)
     errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen)
-    given = _confidence(confidence, source_size)
+    given = as_confidence(confidence, source_size)
     known = torch.from_numpy(np.isfinite(np.moveaxis(source_image, 2, 0)[None]))
     if given is not None:
         known = known & (given > 0)
@@ -158,44 +158,40 @@ def upsample(
         alignment = find_alignment(guide_image, np.where(known[0].numpy(), measured[0].numpy(), np.nan), align)
     frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, footprint)
     seen = frame.turned(guide_image) if frame.turn else guide_image
-    weighed = None
+    placed = None if footprint == "box" and sampling.edge_to_edge else sampling
     with _evaluating(chosen) as device:
         pair = _tensor(seen, np.float32).to(device), tensor.to(device)
-        weights = None if given is None else given.to(device)
-        placed = None if footprint == "box" and sampling.edge_to_edge else sampling
-        if errors.said:
-            result, weighed = run_weighed(
-                chosen, *pair, confidence=weights, exact=exact, errors=errors, sampling=placed
-            )
-        elif placed is None:
-            result = chosen.run(*pair, confidence=weights, exact=exact)
-        else:
-            result = _run_sampled(chosen, *pair, weights, exact, placed)
+        result, weighed = _run(chosen, *pair, None if given is None else given.to(device), exact, errors, placed)
         std = uncertainty_of(result, chosen) if uncertainty else None
-    if weighed is not None:
-        known = known & (weighed.problem.confidence.cpu() > 0)  # what was switched off is not relied on
     found = result.target.cpu()
     if kind == "probabilities":
         found = as_probabilities(found, sampling)
-    edges, solution = result.edges, result.solution
-    report = Report(
-        iterations=0 if solution is None else solution.iterations,
-        error=0.0 if solution is None else solution.error,
-        seconds=time.perf_counter() - began,
-        fidelity=_fidelity(found, measured, known, sampling),
-        confidence=_mean_confidence(result, known),
-        noise=None if weighed is None or weighed.noise is None else float(weighed.noise.mean()),
-        switched_off=0 if weighed is None else weighed.switched_off,
-        alignment=alignment.words,
-    )
+    edges, report = result.edges, _report(result, weighed, found, measured, known, sampling)
     return Upsampled(
         target=_array(found, np.ndim(source), frame),
         edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
-        report=report,
+        report=replace(report, seconds=time.perf_counter() - began, alignment=alignment.words),
         problem=result.problem,
         uncertainty=None if std is None else _array(std.cpu(), np.ndim(source), frame),
         alignment=alignment.matrix,
     )
+
+
+def _run(
+    model: Model,
+    guide: torch.Tensor,
+    source: torch.Tensor,
+    confidence: torch.Tensor | None,
+    exact: bool,
+    errors: SourceErrors,
+    sampling: Sampling | None,
+) -> tuple[Result, Weighed | None]:
+    """Run a model on guide (1, C, H, W) and source (1, K, h, w); sampling None: its pixels are boxes edge to edge."""
+    if errors.said:
+        return run_weighed(model, guide, source, confidence=confidence, exact=exact, errors=errors, sampling=sampling)
+    if sampling is None:
+        return model.run(guide, source, confidence=confidence, exact=exact), None
+    return _run_sampled(model, guide, source, confidence, exact, sampling), None
 
 
 def _run_sampled(
@@ -243,47 +239,6 @@ def _array(target: torch.Tensor, axes: int, frame: TurnedFrame) -> np.ndarray:
     return np.ascontiguousarray(image[..., 0] if axes == 2 else image)
 
 
-def _image(name: str, values: Any) -> np.ndarray:
-    array = as_array(name, values)
-    if array.ndim not in (2, 3) or 0 in array.shape:
-        raise InputError(f"{name}: must be (H, W) or (H, W, C) and not empty, but its shape is {array.shape}")
-    return array[..., None] if array.ndim == 2 else array
-
-
-def _check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
-    """Check a guide's (H, W, C) against a source's (h, w)."""
-    if size[0] <= 4 < min(size[1:]):
-        raise InputError(
-            f"guide: its shape {tuple(size)} looks like (C, H, W); channels come last: (H, W, C), so give "
-            "np.moveaxis(guide, 0, -1)"
-        )
-    if size[0] < source_size[0] or size[1] < source_size[1]:
-        raise InputError(
-            f"guide: {size[0]} x {size[1]} pixels is smaller than the source ({source_size[0]} x {source_size[1]}); "
-            "the guide must have at least the source's height and width (are the two swapped?)"
-        )
-
-
-def _check_values(guide: np.ndarray, source: np.ndarray) -> None:
-    if not np.isfinite(_ends(guide)).all():
-        bad = int((~np.isfinite(guide)).sum())
-        raise InputError(f"guide: {bad} values are NaN or infinite; every guide pixel must have a value")
-    if np.isinf(source).any():
-        raise InputError("source: holds infinity; mark missing pixels with NaN")
-    largest = float(np.finfo(np.float32).max)
-    for name, values in (("guide", guide), ("source", source[~np.isnan(source)])):
-        # The square root leaves room for the squares that are summed on the way.
-        if np.abs(_ends(values)).max() > largest**0.5:
-            raise InputError(f"{name}: holds numbers beyond {largest**0.5:.0e}, too large for single precision")
-
-
-def _ends(values: np.ndarray) -> np.ndarray:
-    """Return the smallest and the largest of some values, NaN if one is, in double precision; zeros of none."""
-    if not values.size:
-        return np.zeros(2)
-    return np.array([values.min(), values.max()], np.float64)
-
-
 def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
     require_memory(
         f"guide: {size[0]} x {size[1]} pixels",
@@ -292,24 +247,27 @@ def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
     )
 
 
-def _confidence(confidence: np.ndarray | float | None, source_size: Sequence[int]) -> torch.Tensor | None:
-    if confidence is None:
-        return None
-    array = as_array("confidence", confidence)
-    if array.shape not in ((), tuple(source_size)):
-        raise InputError(
-            f"confidence: must be one real number, or one for each source pixel, {tuple(source_size)}, "
-            f"not {array.dtype} {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise InputError("confidence: holds NaN or infinity; use 0 for missing source pixels")
-    if (array < 0).any() or (array > 1).any():
-        wrong = array.max() if (array > 1).any() else array.min()
-        raise InputError(f"confidence: must lie between 0 (missing) and 1, but holds {wrong:g}")
-    if not (array > 0).any():
-        raise InputError("confidence: is 0 everywhere; at least one source pixel must be known")
-    everywhere = np.array(np.broadcast_to(array, tuple(source_size)), dtype=np.float32)
-    return torch.from_numpy(everywhere)[None, None]
+def _report(
+    result: Result,
+    weighed: Weighed | None,
+    target: torch.Tensor,
+    source: torch.Tensor,
+    known: torch.Tensor,
+    sampling: Sampling,
+) -> Report:
+    """Return how a solve went, without its time; target (1, K, H, W), source and known (1, K, h, w)."""
+    solution = result.solution
+    if weighed is not None:
+        known = known & (weighed.problem.confidence.cpu() > 0)  # what was switched off is not relied on
+    return Report(
+        iterations=0 if solution is None else solution.iterations,
+        error=0.0 if solution is None else solution.error,
+        seconds=0.0,
+        fidelity=_fidelity(target, source, known, sampling),
+        confidence=_mean_confidence(result, known),
+        noise=None if weighed is None or weighed.noise is None else float(weighed.noise.mean()),
+        switched_off=0 if weighed is None else weighed.switched_off,
+    )
 
 
 def _fidelity(target: torch.Tensor, source: torch.Tensor, known: torch.Tensor, sampling: Sampling) -> float:
