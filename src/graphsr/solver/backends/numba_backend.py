@@ -16,7 +16,7 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, projection_kernels, smoothing, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct, can_factorise, is_direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
@@ -26,7 +26,7 @@ from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
 from graphsr.threads import running_kernels
 
-check_caches(kernels, sweeps, projection_kernels, stopping, aggregation, smoothing)
+check_caches(kernels, sweeps, stopping, aggregation, smoothing)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
