@@ -129,7 +129,8 @@ def test_gradients_are_those_of_finite_differences(kind, exact):
     confidence = 0.5 + torch.rand(1, 1, *source_size, generator=torch.Generator().manual_seed(1)).double()
     inputs = (edges.down, edges.right, noise(1, 1, *source_size), confidence, noise(1, 1, *size, seed=2))
     leaves = tuple(each.clone().requires_grad_(not (exact and n == 3)) for n, each in enumerate(inputs))
-    assert torch.autograd.gradcheck(target, leaves, eps=1e-5, atol=1e-5)
+    # A solve knows from those before it how slow the slowest mode is, and may do an iteration more.
+    assert torch.autograd.gradcheck(target, leaves, eps=1e-5, atol=1e-5, nondet_tol=1e-9)
 
 
 def test_a_set_up_is_used_again_for_another_source():

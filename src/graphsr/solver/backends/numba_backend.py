@@ -167,7 +167,7 @@ class _NumbaSystem:
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
         self.data_residual = np.zeros(known.shape)
         self.levels: Levels | None = None
-        self.lift, self.push = np.zeros((self.count, 0), x.dtype), np.zeros((self.count, 0, 0), x.dtype)
+        self.lift, self.push = (np.zeros((self.count, 0, 0), x.dtype) for _ in range(2))
         self.largest = 1.0
 
     @property
@@ -176,8 +176,8 @@ class _NumbaSystem:
 
     def add_levels(self) -> None:
         self.levels = self.image.free.levels
-        self.lattice = self.image.lattice._replace(aggregate=self.levels.aggregate)
-        self.lift = np.zeros((self.count, self.levels.count + 1), self.x.dtype)
+        self.lift = np.zeros_like(self.x)
+        self.firmness = self.levels.of_members(1 / np.abs(self.lattice.inverse))
         if self.image.free.is_weak.any() and not self.image.source_weight.size:
             self.push = np.zeros_like(self.multipliers[0][0])
         self.largest, self.slowest = self.levels.largest, min(self.levels.smallest, self.image.free.slowest)
@@ -195,9 +195,9 @@ class _NumbaSystem:
         """Set the correction of channel k by levels, and what the data term says to it."""
         assert self.levels is not None
         correction = self.levels.correction(self.r[k])
-        self.lift[k, 1:] = correction
+        self.levels.spread(correction, self.firmness, self.lift[k])
         if self.push.size:
-            change = self.lift[k][self.levels.aggregate]
+            change = self.levels.on_pixels(correction)
             # C D P e; nothing where a source pixel is firmly known, since its pixels are in no group.
             _on_strips(kernels.data_residual, self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
             more = -self.confidence * self.data_residual
@@ -292,8 +292,7 @@ def _prepare(
     _on_strips(kernels.prepare, down, right, prior_weight, compliance, known, cells, inverse, gain)
     if cells.straddling:
         kernels.load_straddling(cells, gain, inverse)
-    no_levels = np.empty((0, 0), np.uint32)
-    lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance, no_levels)
+    lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance)
     return _Image(lattice, cells, free, source_weight)
 
 

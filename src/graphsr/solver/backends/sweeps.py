@@ -18,7 +18,7 @@ from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot):  # type: ignore[no-untyped-def]
     """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels.
 
-    With levels felt is less by E lift, so that z = E^-1 (r - felt) is the relaxation and the correction by levels, and
+    With levels felt is less by lift, E times their correction, so that z = E^-1 (r - felt) has both of them, and
     pushed is more by D^T push, what the data term says to the correction.
     """
     width = pushed.shape[1]
@@ -37,7 +37,7 @@ def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot)
             felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
     if lift.size > 0:
         for x in range(width):
-            felt[slot, x] -= lift[lattice.aggregate[i, x]] / abs(lattice.inverse[i, x])
+            felt[slot, x] -= lift[i, x]
     if push.size > 0:
         d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
         for x in range(width):
@@ -193,7 +193,7 @@ def advance_all(lattice, cells, alpha, beta, active, now, vectors, m, after, squ
     """Run `advance` on every strip of the active channels; where pixels straddle source pixels, `straddle_all` follows.
 
     now and after: the multipliers of this residual and of the next, widened over the columns, and the first ones; with
-    them, now, the correction by levels (K, groups + 1) and what the data term says to it (K, h, W), or nothing;
+    them, now, E times the correction by levels (K, H, W) and what the data term says to it (K, h, W), or nothing;
     vectors: w, p, q, x and r (K, H, W); squares (p . p) and compliances (m . C^-1 m), both (K, S), are filled in.
     """
     kind = m.dtype.type
