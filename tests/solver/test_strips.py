@@ -8,29 +8,36 @@ import torch
 
 import graphsr
 from graphsr import threads
-from graphsr.solver.backends import numba_backend
+from graphsr.solver.backends import numba_backend, projection_numba
 from graphsr.threads import on_threads, running_kernels
 
 
-@pytest.mark.parametrize("source_size", [(12, 10), (9, 11)])  # whole factors, and pixels that straddle source pixels
+# Whole factors, pixels that straddle source pixels, and source pixels that share target pixels.
+@pytest.mark.parametrize(("source_size", "footprint"), [((12, 10), "box"), ((9, 11), "box"), ((12, 10), "bicubic")])
 @pytest.mark.parametrize("exact", [False, True])
-def test_strips_on_threads_solve_what_one_does(source_size, exact, monkeypatch):
+def test_strips_on_threads_solve_what_one_does(source_size, footprint, exact, monkeypatch):
     generator = torch.Generator().manual_seed(0)
     edges = graphsr.affinity(torch.rand(1, 3, 96, 80, generator=generator), 0.5, weight=1e-2)
     source = torch.rand(1, 1, *source_size, generator=generator)
+    sampling = graphsr.Sampling((96, 80), source_size, footprint=footprint)
+
+    def forget_strips():
+        numba_backend._cells.cache_clear()
+        projection_numba._tables.cache_clear()
 
     def solve():
-        numba_backend._cells.cache_clear()
-        return graphsr.solve(edges, source, (96, 80), exact=exact, backend="numba")
+        forget_strips()
+        return graphsr.solve(edges, source, sampling, exact=exact, backend="numba")
 
     with on_threads(1):
         expected = solve()
-    monkeypatch.setattr(numba_backend, "_STRIP_PIXELS", 512)  # fifteen strips
+    for backend in (numba_backend, projection_numba):
+        monkeypatch.setattr(backend, "_STRIP_PIXELS", 512)  # fifteen strips
     monkeypatch.setattr(threads, "pixels_a_thread", lambda: 512)
     most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types
     with on_threads(min(2, most)):
         found = solve()
-    numba_backend._cells.cache_clear()
+    forget_strips()
     # Sums are added in another order.
     torch.testing.assert_close(found, expected, rtol=0, atol=5e-5)
 

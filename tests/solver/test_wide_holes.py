@@ -102,10 +102,9 @@ def test_a_correction_is_symmetric_and_at_most_the_inverse():
     down, right = edges.down[0].numpy(), edges.right[0].numpy()
     levels = Levels(down, right, np.zeros((1, 1)), free)
     assert np.count_nonzero(free) / 40 < levels.count < np.count_nonzero(free) / 8
-    assert levels.aggregate[~free].max() == 0
-    membership = np.zeros((free.size, levels.count))
-    members = np.flatnonzero(levels.aggregate.ravel())
-    membership[members, levels.aggregate.ravel()[members] - 1] = 1
+    membership = np.stack([levels.on_pixels(group).ravel() for group in np.eye(levels.count)], 1)
+    assert membership[~free.ravel()].max() == 0
+    assert membership.sum(1).max() == 1
     problem = Problem(edges, Sampling(size, size), torch.ones(1, 1, *size, dtype=torch.float64))
     laplacian = sparse_solve.system(problem)[0].toarray() - np.eye(free.size)
     coarse = membership.T @ laplacian @ membership

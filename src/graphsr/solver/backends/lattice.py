@@ -52,7 +52,6 @@ class Lattice(NamedTuple):
     inverse: np.ndarray  # (H, W), see above
     gain: np.ndarray  # (h, w) (C^-1 + D E^-1 D^T)^-1, 0 where there is no data
     compliance: np.ndarray  # (h, w) C^-1, 0 for exact fidelity
-    aggregate: np.ndarray  # (H, W) the group of each pixel under levels, 0 for none; (0, 0) without levels
 
 
 @inner(fastmath=FAST)

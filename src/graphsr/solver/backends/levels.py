@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphsr.solver.backends.aggregation import Graph, coarser, lattice_graph, members_of
-from graphsr.solver.backends.smoothing import smooth_down, smooth_up, sum_groups
+from graphsr.solver.backends.smoothing import smooth_down, smooth_up, spread_groups, sum_groups
 
 # Matchings from pixels to the first level (groups of some 2^4 pixels: about what a source pixel of x4 holds fixed,
 # which the relaxation deals with quickly), and from level to level.
@@ -38,7 +38,6 @@ class Levels:
         free: (H, W) which pixels may be corrected.
 
     Attributes:
-        aggregate: (H, W) the group of each pixel, counted from 1; 0 for none.
         count: How many groups.
     """
 
@@ -55,7 +54,7 @@ class Levels:
         groups = np.full(free.shape, -1, np.int32)
         groups[free] = group
         self._members, self._begin = members_of(groups.ravel(), self.count)
-        self.aggregate = (groups + 1).astype(np.uint32)  # unsigned: no check for negative indices in the sweeps
+        self._size = free.shape
         self._levels: list[tuple[Graph, np.ndarray]] = []
         while graph.pull.size > _SMALL:
             smaller, group = coarser(graph, _PASSES)
@@ -72,13 +71,24 @@ class Levels:
         sum_groups(r.reshape(-1), self._members, self._begin, right_hand_side)
         return self._cycle(0, right_hand_side)
 
+    def of_members(self, values: np.ndarray) -> np.ndarray:
+        """Return those of values (H, W) that belong to pixels in groups, in the order that `spread` takes."""
+        return np.asarray(values.reshape(-1)[self._members])
+
+    def spread(self, correction: np.ndarray, scales: np.ndarray, out: np.ndarray) -> None:
+        """Set the pixels of out (H, W) that are in groups to P e of a correction e (count,), each times its scale."""
+        spread_groups(correction, scales, self._members, self._begin, out.reshape(-1))
+
     def on_pixels(self, correction: np.ndarray) -> np.ndarray:
         """Return P e (H, W) of a correction e (count,)."""
-        return np.asarray(np.concatenate([np.zeros(1), correction])[self.aggregate])
+        out = np.zeros(self._size)
+        self.spread(correction, np.ones(self._members.size), out)
+        return out
 
     def rms(self, correction: np.ndarray) -> float:
         """Return the RMS over all pixels of a correction (count,)."""
-        return float(np.sqrt(np.dot(np.diff(self._begin), np.square(correction)) / self.aggregate.size))
+        pixels = self._size[0] * self._size[1]
+        return float(np.sqrt(np.dot(np.diff(self._begin), np.square(correction)) / pixels))
 
     def _cycle(self, depth: int, b: np.ndarray) -> np.ndarray:
         x = np.zeros(b.size)

@@ -16,7 +16,7 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, projection_kernels, smoothing, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct, can_factorise, is_direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
@@ -27,7 +27,7 @@ from graphsr.solver.problem import Problem
 from graphsr.solver.stopping import Progress
 from graphsr.threads import running_kernels
 
-check_caches(kernels, sweeps, projection_kernels, stopping, aggregation, smoothing)
+check_caches(kernels, sweeps, stopping, aggregation, smoothing)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
@@ -177,7 +177,7 @@ class _NumbaSystem:
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
         self.data_residual = np.zeros(known.shape)
         self.levels: Levels | None = None
-        self.lift, self.push = np.zeros((self.count, 0), x.dtype), np.zeros((self.count, 0, 0), x.dtype)
+        self.lift, self.push = (np.zeros((self.count, 0, 0), x.dtype) for _ in range(2))
         self.largest = 1.0
 
     @property
@@ -186,8 +186,8 @@ class _NumbaSystem:
 
     def add_levels(self) -> None:
         self.levels = self.image.free.levels
-        self.lattice = self.image.lattice._replace(aggregate=self.levels.aggregate)
-        self.lift = np.zeros((self.count, self.levels.count + 1), self.x.dtype)
+        self.lift = np.zeros_like(self.x)
+        self.firmness = self.levels.of_members(1 / np.abs(self.lattice.inverse))
         if self.image.free.is_weak.any() and not self.image.source_weight.size:
             self.push = np.zeros_like(self.widened[0])
         self.largest, self.slowest = self.levels.largest, min(self.levels.smallest, self.image.free.slowest)
@@ -205,9 +205,9 @@ class _NumbaSystem:
         """Set the correction of channel k by levels, and what the data term says to it."""
         assert self.levels is not None
         correction = self.levels.correction(self.r[k])
-        self.lift[k, 1:] = correction
+        self.levels.spread(correction, self.firmness, self.lift[k])
         if self.push.size:
-            change = self.lift[k][self.levels.aggregate]
+            change = self.levels.on_pixels(correction)
             # C D P e; nothing where a source pixel is firmly known, since its pixels are in no group.
             _on_strips(kernels.data_residual, self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
             more = -self.confidence * self.data_residual
@@ -307,8 +307,7 @@ def _prepare(
     _on_strips(kernels.prepare, down, right, prior_weight, compliance, known, cells, inverse, gain)
     if cells.straddling:
         kernels.load_straddling(cells, gain, inverse)
-    no_levels = np.empty((0, 0), np.uint32)
-    lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance, no_levels)
+    lattice = kernels.Lattice(down, right, prior_weight, inverse, gain, compliance)
     return _Image(lattice, cells, free, source_weight)
 
 

@@ -20,7 +20,6 @@ import math
 
 import numpy as np
 import torch
-from torch.nn.functional import avg_pool2d
 
 from graphsr.footprints import footprint_reach
 from graphsr.sampling import Sampling
@@ -31,11 +30,20 @@ def evened_diagonal(sampling: Sampling, diagonal: torch.Tensor) -> torch.Tensor:
     """Return E (B, 1, H, W): a diagonal, raised where it is below its mean over what a source pixel averages."""
     around = diagonal
     for n, step in enumerate(sampling.factor):
-        reach = min(math.ceil(footprint_reach(sampling.footprint) * step), sampling.size[n] - 1)
-        kernel, padding = [1, 1], [0, 0]
-        kernel[n], padding[n] = 2 * reach + 1, reach
-        around = avg_pool2d(around, kernel, stride=1, padding=padding, count_include_pad=False)
+        reach = math.ceil(footprint_reach(sampling.footprint) * step)
+        around = _moving_mean(around, reach, n - 2)
     return (diagonal * torch.maximum(diagonal, around)).sqrt()
+
+
+def _moving_mean(values: torch.Tensor, reach: int, axis: int) -> torch.Tensor:
+    """Return the mean over `reach` values to both sides along an axis, fewer at its ends."""
+    size = values.shape[axis]
+    place = torch.arange(size, device=values.device)
+    begin, end = (place - reach).clamp_min(0), (place + reach + 1).clamp_max(size)
+    sums = torch.cat([torch.zeros_like(values.narrow(axis, 0, 1)), values.cumsum(axis)], axis)
+    total = sums.index_select(axis, end) - sums.index_select(axis, begin)
+    shape = (-1, 1) if axis == -2 else (-1,)
+    return total / (end - begin).reshape(shape)
 
 
 def average_gain(

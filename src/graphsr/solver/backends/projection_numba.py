@@ -1,4 +1,4 @@
-"""Source pixels that share target pixels, in CPU kernels: the system of one image, in double precision."""
+"""Source pixels that share target pixels, in CPU kernels: the system of one image."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 import torch
 
 from graphsr.axes import Axis
+from graphsr.checked_cache import check_caches
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling
 from graphsr.solver.backends import projection_kernels as kernels
+from graphsr.solver.backends import projection_sweeps as sweeps
 from graphsr.solver.backends.gram import gram
 from graphsr.solver.backends.projection import LargestEigenvalue, average_gain, evened_diagonal
 from graphsr.solver.backends.torch_backend import relaxed_diagonal
 from graphsr.solver.iteration import Stepwise
 
+check_caches(kernels, sweeps)
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
-_DELICATE = 1e10
+_DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
+# D D^T multiplies rounding by the ratio of its pivots; above this, single precision would not do.
+_LARGEST_RATIO = 1e3
+# Strips are what threads share out, see `numba_backend`.
+_STRIP_PIXELS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,8 @@ class ProjectedImage:
     """Everything about the matrix of one image that does not depend on the right-hand side."""
 
     graph: kernels.Graph
-    tables: kernels.Tables
+    tables: kernels.Tables  # in the precision of the iteration
+    precise: kernels.Tables  # in double precision
     data: kernels.Data
     exact: bool
 
@@ -44,9 +53,11 @@ class ProjectedImage:
 
 
 class ProjectedSystem(Stepwise):
-    """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W)."""
+    """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W).
 
-    precision: np.finfo[np.floating[Any]] = np.finfo(np.float64)
+    x is held in double precision, and so is its residual computed; in single precision, the iteration finds its change.
+    """
+
     slowest = 1.0  # see `graphsr.solver.iteration.System`
 
     def __init__(self, image: ProjectedImage, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
@@ -54,12 +65,11 @@ class ProjectedSystem(Stepwise):
         self.x = np.ascontiguousarray(x, np.float64)
         self.count, self.pixels, self.exact = x.shape[0], x.shape[1] * x.shape[2], image.exact
         inverse = image.graph.inverse
-        self.delicate = float(inverse.max()) > _DELICATE * float(inverse.min())
-        self.r, self.z, self.w, self.p, self.q, self.change = (np.zeros_like(self.x) for _ in range(6))
-        rows, columns = image.data.gain.shape
-        self.averages = np.zeros((self.count, rows, columns))  # D r
-        wide, small = (rows, x.shape[2]), (rows, columns)
-        self.room = kernels.Room(*map(np.empty, (wide, wide, wide, small, small, (columns, rows))))
+        self.precision: np.finfo[np.floating[Any]] = np.finfo(inverse.dtype)
+        self.delicate = float(inverse.max()) > _DELICATE[inverse.dtype] * float(inverse.min())
+        (columns, rows), strips = image.data.gain.shape, image.tables.strips.size - 1
+        self.vectors = [_no_vectors(rows, columns, inverse) for _ in range(self.count)]
+        self.gammas, self.deltas, self.squares = (np.zeros((self.count, strips)) for _ in range(3))
         self.eigenvalue = LargestEigenvalue()
         self.largest = self.eigenvalue.bound
         self.patience: int | None = None
@@ -75,52 +85,63 @@ class ProjectedSystem(Stepwise):
         counts = data.known if self.exact else data.gain * data.confidence
         for k in range(self.count):
             m = counts * self._shortfall(k)
-            kernels.solve_gram(image.tables, m, self.room.turned)
-            kernels.add_adjoint(image.tables, m, self.room.wide, self.x[k])
+            kernels.solve_gram(image.precise, m)
+            kernels.add_adjoint(image.precise, m, self.x[k])
 
     def restart(self) -> None:
         image = self.image
         self.eigenvalue.restart()
-        for vector in (self.change, self.p, self.q):
-            vector[:] = 0
-        for k in range(self.count):
-            self.r[k] = self.rhs[k] if self.rhs.size else 0
-            kernels.subtract_smooth(image.graph, self.x[k], self.r[k])
+        for k, vectors in enumerate(self.vectors):
+            for vector in vectors:
+                vector[:] = 0
+            r = self.rhs[k].astype(np.float64) if self.rhs.size else np.zeros(self.x[k].shape)
+            kernels.subtract_smooth(image.graph, self.x[k], r)
+            m = vectors.m
+            kernels.average(image.precise, r, m)
+            kernels.solve_gram(image.precise, m)
+            kernels.add_adjoint(image.precise, -m, r)
+            vectors.r[:] = r
             if not self.exact:
-                pull = image.data.confidence * self._shortfall(k)
-                kernels.add_adjoint(image.tables, pull, self.room.wide, self.r[k])
-            kernels.average(image.tables, self.r[k], self.room.sums, self.averages[k])
+                m += image.data.confidence * self._shortfall(k)
+            sweeps.step(image.graph, image.tables, 0.0, 0.0, vectors, self.squares[k])
 
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         image = self.image
-        gammas, deltas = np.zeros((self.count, 1)), np.zeros((self.count, 1))
         for k in np.flatnonzero(active).tolist():
-            vectors = (self.averages[k], self.r[k], self.z[k], self.w[k])
-            gammas[k, 0], deltas[k, 0] = kernels.precondition(
-                image.graph, image.tables, image.data, self.room, self.exact, *vectors
-            )
-        return gammas, deltas
+            found = self.vectors[k], self.gammas[k], self.deltas[k]
+            sweeps.multiply(image.graph, image.tables, image.data, *found)
+        return self.gammas, self.deltas
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+        image = self.image
         self.eigenvalue.add(alpha, beta, active)
         self.largest = self.eigenvalue.bound
-        squares = np.zeros((self.count, 1))
         for k in np.flatnonzero(active).tolist():
-            vectors = (self.z[k], self.w[k], self.p[k], self.q[k], self.change[k], self.r[k], self.averages[k])
-            squares[k, 0] = kernels.advance(self.image.tables, self.room, float(alpha[k]), float(beta[k]), *vectors)
-        return squares
+            along = float(alpha[k]), float(beta[k])
+            sweeps.step(image.graph, image.tables, *along, self.vectors[k], self.squares[k])
+        return self.squares
 
     def accept(self) -> None:
-        self.x += self.change
+        for x, vectors in zip(self.x, self.vectors, strict=True):
+            x += vectors.x
 
     def rms(self) -> np.ndarray:
         return np.asarray(np.sqrt(np.mean(np.square(self.x), axis=(1, 2))))
 
     def _shortfall(self, k: int) -> np.ndarray:
-        """Return s - D x at the known source pixels (h, w)."""
-        out = np.empty(self.source[k].shape)
-        kernels.average(self.image.tables, self.x[k], self.room.sums, out)
-        return np.asarray(self.image.data.known * (self.source[k] - out))
+        """Return s - D x at the known source pixels (w, h)."""
+        known = self.image.data.known
+        out = np.empty_like(known)
+        kernels.average(self.image.precise, self.x[k], out)
+        return np.asarray(known * (self.source[k].T - out))
+
+
+def _no_vectors(rows: int, columns: int, like: np.ndarray) -> sweeps.Vectors:
+    """Return room for the vectors of an iteration on pixels like (H, W)."""
+    pixels = (np.zeros_like(like) for _ in range(6))
+    small = (np.zeros((columns, rows)) for _ in range(5))
+    wide = rows, like.shape[1]
+    return sweeps.Vectors(*pixels, *small, *(np.zeros(shape, like.dtype) for shape in (wide, wide[::-1], wide)))
 
 
 def prepare_projected(
@@ -133,36 +154,53 @@ def prepare_projected(
     sampling: Sampling,
 ) -> ProjectedImage:
     """Set up one image; the arguments are those of `numba_backend._prepare`."""
-    down, right, prior_weight = (np.ascontiguousarray(each, np.float64) for each in (down, right, prior_weight))
+    tables, precise = (_tables(sampling.rows, sampling.columns, each, numba.get_num_threads()) for each in _BOTH)
+    if right.dtype == np.float64 or _ratio(precise) > _LARGEST_RATIO:
+        tables = precise
+    dtype = tables.row_taps.dtype
     known = (confidence > 0).astype(np.float64)
     confidence = np.zeros(known.shape) if exact else confidence.astype(np.float64)
-    edges = Edges(torch.from_numpy(down)[None], torch.from_numpy(right)[None])
-    diagonal = evened_diagonal(sampling, relaxed_diagonal(edges, torch.from_numpy(prior_weight)[None]))
+    edges = Edges(torch.from_numpy(down)[None].double(), torch.from_numpy(right)[None].double())
+    diagonal = evened_diagonal(sampling, relaxed_diagonal(edges, torch.from_numpy(prior_weight)[None].double()))
     firm, given = (torch.from_numpy(each)[None, None] for each in (confidence, known))
     gain = average_gain(sampling, diagonal, firm, given, exact)[0, 0].numpy()
-    graph = kernels.Graph(down, right, prior_weight, (1 / diagonal)[0, 0].numpy())
-    tables = _tables(sampling.rows, sampling.columns)
-    return ProjectedImage(graph, tables, kernels.Data(confidence, known, gain), exact)
+    down, right = np.pad(down, ((1, 1), (0, 0))), np.pad(right, ((0, 0), (1, 1)))
+    weights = (np.ascontiguousarray(each, dtype) for each in (down, right, prior_weight, (1 / diagonal)[0, 0].numpy()))
+    data = kernels.Data(*(np.ascontiguousarray(each.T) for each in (confidence, known, gain)))
+    return ProjectedImage(kernels.Graph(*weights), tables, precise, data, exact)
+
+
+_BOTH = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def _ratio(tables: kernels.Tables) -> float:
+    """Return the ratio of the largest pivot of D D^T to the smallest."""
+    return float(np.prod([pivots.max() / pivots.min() for pivots in (tables.row_diagonal, tables.column_diagonal)]))
 
 
 @lru_cache(maxsize=64)
-def _tables(rows: Axis, columns: Axis) -> kernels.Tables:
+def _tables(rows: Axis, columns: Axis, dtype: np.dtype, threads: int) -> kernels.Tables:
     down, right = gram(rows), gram(columns)
+    count = threads * max(1, rows.size * columns.size // (threads * _STRIP_PIXELS))
+    strips = np.linspace(0, rows.size, min(count, rows.size) + 1).round().astype(np.int64)
+    cut = (rows.first[:, None] < strips[1:-1]) & (rows.first[:, None] + rows.count[:, None] > strips[1:-1])
     return kernels.Tables(
         row_owners=_even(rows.owners),
-        row_shares=_even(rows.shares),
+        row_shares=_even(rows.shares).astype(dtype),
         row_first=rows.first,
         row_count=rows.count,
-        row_taps=rows.taps,
+        row_taps=rows.taps.astype(dtype),
         column_owners=_even(columns.owners),
-        column_shares=_even(columns.shares),
+        column_shares=_even(columns.shares).astype(dtype),
         column_first=columns.first,
         column_count=columns.count,
-        column_taps=columns.taps,
+        column_taps=columns.taps.astype(dtype),
         row_lower=down.lower,
         row_diagonal=down.diagonal,
         column_lower=right.lower,
         column_diagonal=right.diagonal,
+        strips=strips,
+        across=np.flatnonzero(cut.any(1)),
     )
 
 

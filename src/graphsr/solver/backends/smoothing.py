@@ -15,6 +15,14 @@ def sum_groups(values, members, begin, out):  # type: ignore[no-untyped-def]
         out[g] = total
 
 
+@njit(cache=True, nogil=True, parallel=True)
+def spread_groups(values, scales, members, begin, out):  # type: ignore[no-untyped-def]
+    """out = P values, each member's times its scale; pixels in no group are left alone."""
+    for g in prange(values.size):
+        for m in range(begin[g], begin[g + 1]):
+            out[members[m]] = values[g] * scales[m]
+
+
 @njit(cache=True, nogil=True)
 def smooth_down(graph, group, b, x, residual):  # type: ignore[no-untyped-def]
     """Run Gauss-Seidel over the nodes from first to last, then residual = P^T (b - A x)."""

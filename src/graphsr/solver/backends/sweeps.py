@@ -19,7 +19,7 @@ from graphsr.solver.stopping import set_coefficients, update_errors
 def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot):  # type: ignore[no-untyped-def]
     """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels.
 
-    With levels felt is less by E lift, so that z = E^-1 (r - felt) is the relaxation and the correction by levels, and
+    With levels felt is less by lift, E times their correction, so that z = E^-1 (r - felt) has both of them, and
     pushed is more by D^T push, what the data term says to the correction.
     """
     width = pushed.shape[1]
@@ -38,7 +38,7 @@ def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot)
             felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
     if lift.size > 0:
         for x in range(width):
-            felt[slot, x] -= lift[lattice.aggregate[i, x]] / abs(lattice.inverse[i, x])
+            felt[slot, x] -= lift[i, x]
     if push.size > 0:
         d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
         for x in range(width):
@@ -208,7 +208,7 @@ def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progres
     The loop is compiled, as a call from Python takes some 20 microseconds. Returns the number of the iteration that
     would be next.
 
-    correction: by levels (K, groups + 1), and what the data term says to it (K, h, W), or nothing; multipliers: m
+    correction: E times that of levels (K, H, W), and what the data term says to it (K, h, W), or nothing; multipliers: m
     (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w, p,
     q, x and r (K, H, W); parts of r . z, z . A z, p . p and m . C^-1 m (K, S); progress, stop: see `update_errors`.
     """
