@@ -8,7 +8,7 @@ import torch
 
 import graphsr
 from graphsr import threads
-from graphsr.solver.backends import numba_backend, projection_numba
+from graphsr.solver.backends import projection_numba, relaxation_numba
 from graphsr.threads import on_threads, running_kernels
 
 
@@ -22,7 +22,7 @@ def test_strips_on_threads_solve_what_one_does(source_size, footprint, exact, mo
     sampling = graphsr.Sampling((96, 80), source_size, footprint=footprint)
 
     def forget_strips():
-        numba_backend._cells.cache_clear()
+        relaxation_numba._cells.cache_clear()
         projection_numba._tables.cache_clear()
 
     def solve():
@@ -31,7 +31,7 @@ def test_strips_on_threads_solve_what_one_does(source_size, footprint, exact, mo
 
     with on_threads(1):
         expected = solve()
-    for backend in (numba_backend, projection_numba):
+    for backend in (projection_numba, relaxation_numba):
         monkeypatch.setattr(backend, "_STRIP_PIXELS", 512)  # fifteen strips
     monkeypatch.setattr(threads, "pixels_a_thread", lambda: 512)
     most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types

@@ -26,7 +26,7 @@ check_caches(kernels, sweeps)
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
 # D D^T multiplies rounding by the ratio of its pivots; above this, single precision would not do.
 _LARGEST_RATIO = 1e3
-# Strips are what threads share out, see `numba_backend`.
+# Strips are what threads share out, see `relaxation_numba`.
 _STRIP_PIXELS = 1 << 18
 
 
@@ -42,7 +42,7 @@ class ProjectedImage:
 
     is_given = False
     slowest = 1.0  # see `graphsr.solver.iteration.System`
-    source_weight = np.empty((0, 0))  # see `numba_backend`
+    source_weight = np.empty((0, 0))  # see `relaxation_numba`
 
     def solve_directly(self, *_: object) -> None:
         """Return nothing: there is no factorisation where source pixels share target pixels."""
@@ -153,7 +153,7 @@ def prepare_projected(
     exact: bool,
     sampling: Sampling,
 ) -> ProjectedImage:
-    """Set up one image; the arguments are those of `numba_backend._prepare`."""
+    """Set up one image; the arguments are those of `prepare_relaxed`."""
     tables, precise = (_tables(sampling.rows, sampling.columns, each, numba.get_num_threads()) for each in _BOTH)
     if right.dtype == np.float64 or _ratio(precise) > _LARGEST_RATIO:
         tables = precise

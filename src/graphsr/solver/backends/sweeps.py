@@ -208,9 +208,9 @@ def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progres
     The loop is compiled, as a call from Python takes some 20 microseconds. Returns the number of the iteration that
     would be next.
 
-    correction: E times that of levels (K, H, W), and what the data term says to it (K, h, W), or nothing; multipliers: m
-    (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w, p,
-    q, x and r (K, H, W); parts of r . z, z . A z, p . p and m . C^-1 m (K, S); progress, stop: see `update_errors`.
+    correction: E times that of levels (K, H, W), and what the data term says to it (K, h, W), or nothing; multipliers:
+    m (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w,
+    p, q, x and r (K, H, W); parts of r . z, z . A z, p . p and m . C^-1 m (K, S); progress, stop: see `update_errors`.
     """
     lift, push = correction
     m, widened, early = multipliers
