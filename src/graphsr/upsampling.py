@@ -103,7 +103,8 @@ def upsample(
         guide: (H, W) or (H, W, C), any real dtype; standardised per image, so 8 bit, 16 bit and float are alike.
             "colour" uses all its channels, the learned models the first three.
         source: (h, w) or (h, w, K), any real dtype; NaN is missing. H/h and W/w need be neither integer nor equal.
-        model: "default", "colour", another name of graphsr.models(), a path, or a loaded model.
+        model: "default", "open" (trained on data that allow any use), "colour", another name of graphsr.models(), a
+            path, or a loaded model.
         confidence: One number for all or (h, w), from 0, missing, to 1, the default: a pixel of confidence 1/4 counts
             as if its error were twice as large. Baselines that cannot weigh it take it for known or missing.
         exact: Whether the target averages back to the source exactly instead of up to the confidence.

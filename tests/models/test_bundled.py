@@ -1,8 +1,9 @@
-"""The model that comes with the package: it is there, it is small, and it is better than what needs no training."""
+"""The models that come with the package: small, with a card, and better than what needs no training."""
 
 from __future__ import annotations
 
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import torch
 
 import graphsr
 from graphsr.data.footprints import average
+from graphsr.models.files import read_metadata
 from graphsr.scenes import scene
 
 # Training draws seeds below a million.
 SEEDS = range(1_000_000, 1_000_008)
+BUNDLED = ("default", "open")
 WEIGHTS = resources.files("graphsr.models") / "weights"
 
 
@@ -34,29 +37,43 @@ def errors(scenes, factor: float, model) -> tuple[float, float]:
     return float(np.mean(squares)), float(np.mean(sizes))
 
 
-def test_is_in_the_package_with_its_card():
-    file = WEIGHTS / "default.safetensors"
-    assert len(file.read_bytes()) <= 25e6
-    assert "default" in graphsr.models()
-    card = (WEIGHTS / "default.md").read_text()
-    for word in ("Middlebury", "HCI", "NYUv2", "steps", "bad at"):
-        assert word in card
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("default", ("Middlebury", "HCI", "NYUv2", "steps", "bad at")), ("open", ("CC BY 4.0", "steps", "bad at"))],
+)
+def test_is_in_the_package_with_its_card(name, words):
+    assert len((WEIGHTS / f"{name}.safetensors").read_bytes()) <= 25e6
+    assert name in graphsr.models()
+    card = (WEIGHTS / f"{name}.md").read_text()
+    assert [word for word in words if word not in card] == []
+
+
+def test_the_open_model_was_trained_on_nothing_else():
+    assert read_metadata(Path(str(WEIGHTS / "open.safetensors")))["data"] == "gso, tartanair, synthetic"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [4, 8, 16])
-def test_is_better_than_the_colour_model_on_scenes_it_never_saw(scenes, factor):
-    learned, colour = errors(scenes, factor, graphsr.load("default")), errors(scenes, factor, graphsr.load("colour"))
+@pytest.mark.parametrize("name", BUNDLED)
+def test_is_better_than_the_colour_model_on_scenes_it_never_saw(scenes, name, factor):
+    learned, colour = errors(scenes, factor, graphsr.load(name)), errors(scenes, factor, graphsr.load("colour"))
     assert learned[0] < colour[0]
     assert learned[1] < colour[1]
 
 
 @pytest.mark.parametrize("factor", [2, 5.5, 8, 32])
-def test_averages_back_to_the_source_at_every_factor(scenes, factor):
+@pytest.mark.parametrize("name", BUNDLED)
+def test_averages_back_to_the_source_at_every_factor(scenes, name, factor):
     side = round(256 / factor)
     source = average(scenes[0].depth, (side, side))
-    result = graphsr.upsample(scenes[0].guide, source)
+    result = graphsr.upsample(scenes[0].guide, source, model=name)
     assert result.report.fidelity**2 < 1e-5 * scenes[0].depth.var()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_has_a_calibration_of_its_own(name):
+    model = graphsr.load(name)
+    assert model.calibration.digest == model.digest()
 
 
 def test_is_a_module_that_can_be_trained_on():
