@@ -38,13 +38,13 @@ def test_tells_what_a_method_needs(run: Run, name: str, facts: list[str]) -> Non
         cells = cells.split(fact, 1)[1]
 
 
-@pytest.mark.parametrize("name", ["default", "Colour", *METHODS])
+@pytest.mark.parametrize("name", ["default", "open", "Colour", *METHODS])
 def test_tells_all_about_one(run: Run, name: str) -> None:
     outcome = run("methods", name)
     assert outcome.code == 0
     facts = {line[:11].strip(): line[11:] for line in outcome.out.splitlines()}
     assert facts["name"] == name.lower()
-    assert re.search(r"(19|20)\d\d$", facts["reference"].removesuffix(" (without a network)"))
+    assert re.search(r"(19|20)\d\d( \((without a network|trained on data that allow any use)\))?$", facts["reference"])
     if name in METHODS and METHODS[name].learned:
         assert facts["train"].startswith(f"graphsr train {name}")
         assert f"--model {name}" in facts["use"]

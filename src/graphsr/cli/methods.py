@@ -20,6 +20,7 @@ _GRAPH_PAPER = "de Lutio et al., Learning Graph Regularisation for Guided Super-
 # Year and reference of the models that are no baselines.
 _MODELS = {
     "default": (2022, _GRAPH_PAPER),
+    "open": (2022, f"{_GRAPH_PAPER} (trained on data that allow any use)"),
     "colour": (2022, f"{_GRAPH_PAPER} (without a network)"),
     "bicubic": (1981, "Keys, Cubic Convolution Interpolation for Digital Image Processing, TASSP 1981"),
 }
