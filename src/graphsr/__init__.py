@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     from graphsr.errors import ConvergenceError, GraphSRError, InputError
     from graphsr.frames import upsample_frames
     from graphsr.graph import Edges, affinity, energy
+    from graphsr.models.architecture import Architecture
     from graphsr.models.base import Model
-    from graphsr.models.graphsr import Architecture, GraphSR
+    from graphsr.models.graphsr import GraphSR
     from graphsr.models.registry import load, save
     from graphsr.models.registry import names as models
     from graphsr.sampling import Sampling
@@ -63,7 +64,8 @@ else:  # for type checkers a misspelt name is an error, which a module's __getat
         "frames": ("upsample_frames",),
         "graph": ("Edges", "affinity", "energy"),
         "models.base": ("Model",),
-        "models.graphsr": ("Architecture", "GraphSR"),
+        "models.architecture": ("Architecture",),
+        "models.graphsr": ("GraphSR",),
         "models.registry": ("load", "save"),
         "sampling": ("Sampling",),
         "solver": ("Problem", "Solution", "solve"),

@@ -22,7 +22,8 @@ from graphsr.evaluation.evaluate import evaluate
 from graphsr.evaluation.metrics import measure, published_means
 from graphsr.evaluation.options import Options
 from graphsr.evaluation.protocols import Case, cases, make_source, protocol
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.architecture import Architecture
+from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load, save
 
 

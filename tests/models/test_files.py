@@ -12,9 +12,10 @@ from safetensors.torch import save_file
 
 import graphsr
 from graphsr.errors import InputError
+from graphsr.models.architecture import Architecture
 from graphsr.models.colour import Colour
 from graphsr.models.files import read_metadata
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.graphsr import GraphSR
 from graphsr.models.published_interpolation import interpolate_published
 
 SMALL = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), hints=True)

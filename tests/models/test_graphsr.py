@@ -11,8 +11,9 @@ import torch
 from graphsr import Sampling
 from graphsr.errors import InputError
 from graphsr.features import bands
+from graphsr.models.architecture import Architecture
 from graphsr.models.colour import Colour
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.graphsr import GraphSR
 
 SMALL = Architecture(
     extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3, sharp=True,
@@ -23,7 +24,10 @@ FORMS = {
     "offsets": SMALL,
     "refined colours": replace(SMALL, colour_mu=0.08),
     "confidence": replace(SMALL, confidence=True),
-    "bundled": replace(SMALL, colour_mu=0.08, floors=True, floor=1e-2, confidence=True, detail=True),
+    "first target": replace(SMALL, colour_mu=0.08, floor=1e-2, first_target=True),
+    "bundled": replace(
+        SMALL, colour_mu=0.08, floors=True, floor=1e-2, confidence=True, detail=True, first_target=True, offsets=False
+    ),
 }
 
 

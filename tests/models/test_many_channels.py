@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from graphsr.models.architecture import Architecture
 from graphsr.models.colour import Colour
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.graphsr import GraphSR
 from graphsr.scaling import Scale
 from tests.models.test_graphsr import FORMS, images, model
 

@@ -134,12 +134,13 @@ def test_bicubic_runs_in_tiles_too():
     np.testing.assert_allclose(upsampled(guide, source, grid, "bicubic", tile=40)[0], plain, rtol=0, atol=2e-3)
 
 
+@pytest.mark.parametrize("first_target", [False, True])
 @pytest.mark.parametrize("bands", [1, 3])
-def test_a_network_does_not_see_the_tiles_either(bands):
+def test_a_network_does_not_see_the_tiles_either(bands, first_target):
     torch.manual_seed(0)
     how = Architecture(
         extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), sharp=True, offsets=True,
-        hints=True, colour_mu=0.15, floor=1e-1, first_lambda=1e-3, first_mu=2.0,
+        hints=True, colour_mu=0.15, floor=1e-1, first_lambda=1e-3, first_mu=2.0, first_target=first_target,
     )  # fmt: skip
     network = GraphSR(how).eval()
     guide, source = picture((256, 1024)), relief((32, 128), bands=bands)

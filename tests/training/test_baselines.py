@@ -11,7 +11,7 @@ import torch
 import graphsr
 from graphsr import InputError
 from graphsr.baselines import METHODS
-from graphsr.models.graphsr import Architecture
+from graphsr.models.architecture import Architecture
 from graphsr.models.registry import load
 from graphsr.training.config import at_factor
 from graphsr.training.export import export

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from graphsr.errors import GraphSRError, InputError
-from graphsr.models.graphsr import Architecture
+from graphsr.models.architecture import Architecture
 from graphsr.models.registry import load
 from graphsr.training import checkpoint
 from graphsr.training.config import Config, read_config

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from graphsr.baselines import METHODS
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.architecture import Architecture
+from graphsr.models.graphsr import GraphSR
 from graphsr.training.loss import target_loss
 from graphsr.training.network import build_network, has_unused_parameters
 from graphsr.training.sections import Diffusion, Optimisation, Validation

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import torch
 from torch import nn
@@ -181,8 +182,15 @@ class Model(nn.Module, ABC):
         """Return a short word for what it is and all numbers in it: the same for the same, another for any other."""
         about = ("training", "calibration", "rtol")  # which change a target by nothing, or by no more than was asked
         plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name not in about}
-        simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple)) or is_dataclass(v)}
+        simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple))}
+        simple |= {n: _differing_fields(v) for n, v in plain.items() if is_dataclass(v)}
         return digest_of(self.state_dict(), f"{type(self).__name__} {sorted(simple.items())}")
+
+
+def _differing_fields(value: Any) -> list[tuple[str, Any]]:
+    """Return the fields of a dataclass that are not at their defaults: a field added later changes no digest."""
+    named = [(each.name, getattr(value, each.name), each.default) for each in fields(value)]
+    return [(name, held) for name, held, default in named if held != default]
 
 
 def finish(prepared: Problem | torch.Tensor, *, rtol: float) -> Result:

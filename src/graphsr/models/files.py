@@ -17,10 +17,11 @@ from graphsr import features
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, whole_file
 from graphsr.files.limits import check_regular_file
+from graphsr.models.architecture import Architecture
 from graphsr.models.base import Model
 from graphsr.models.bicubic import Bicubic
 from graphsr.models.colour import Colour
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.graphsr import GraphSR
 from graphsr.models.tensors import check_digest, check_numbers, digest_of
 from graphsr.settings import build
 

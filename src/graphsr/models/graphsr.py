@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 
 import torch
 from torch import nn
 
 from graphsr import features
-from graphsr.errors import InputError
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
-from graphsr.graph import FLOOR, Edges, edge_weights, power_law_distance, squared_distance
+from graphsr.graph import Edges, edge_weights, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
+from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
+from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
+from graphsr.models.first_target import first_target
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
 from graphsr.models.published_interpolation import interpolate_published
@@ -25,8 +27,6 @@ from graphsr.solver import Problem
 
 # The network's raw outputs are near 1; this is the size that offsets begin with, in standard deviations of the source.
 _OFFSET_SCALE = 0.01
-# How far the network may raise or lower the floor of an edge weight (e^2.5 times).
-_MOST_FLOOR_CHANGE = 2.5
 # Colours further apart than this (in the exponent) count as so far: the network can then still connect them.
 _FARTHEST = 10.0
 # Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
@@ -39,73 +39,12 @@ LEAST_NOISE_FACTOR = 2.5
 _PIXELS_AT_ONCE = 2**20
 
 
-@dataclass(frozen=True)
-class Architecture:
-    """What a GraphSR is made of. The defaults are the paper's model; the rest goes beyond it.
-
-    Attributes:
-        extractor: A name of `graphsr.features.names()`.
-        features: How many feature channels.
-        decoder_channels: Widths of a U-Net's decoder from coarse to fine.
-        sharp: Whether the last block of a U-Net's decoder sees the input.
-        first_lambda: The strongest edge weight before training.
-        first_mu: The difference of features that counts as one, before training.
-        floor: The weakest edge weight as a part of the strongest.
-        floors: Whether to predict the floor of every edge, about `floor`.
-        offsets: Whether to predict offsets: slanted surfaces are not piecewise constant.
-        hints: Whether to show the network the factor and which source pixels are known.
-        detail: Whether to show the network how far each source pixel is from the median of those around it.
-        confidence: Whether to predict the standard deviation of each source pixel's error, and from it a confidence.
-        colour_mu: The mu of the colour graph to begin from, which the network strengthens or weakens; 0: none.
-        colour_power: With which power of the squared difference edge weights of that colour graph fall.
-        published: Guide scaling and interpolation of the reference implementation, for its checkpoints.
-    """
-
-    extractor: str = "unet-resnet50"
-    features: int = 64
-    decoder_channels: tuple[int, ...] | None = None
-    sharp: bool = False
-    first_lambda: float = 1.0
-    first_mu: float = 0.1
-    floor: float = FLOOR
-    floors: bool = False
-    offsets: bool = False
-    hints: bool = False
-    detail: bool = False
-    confidence: bool = False
-    colour_mu: float = 0.0
-    colour_power: float = 1.25
-    published: bool = False
-
-    @property
-    def extra_channels(self) -> tuple[str, ...]:
-        """Return the names of the network's output channels after the features."""
-        offsets = ("offset_down", "offset_right") if self.offsets else ()
-        share = ("colour_share",) if self.colour_mu > 0 else ()
-        return (*offsets, *share, *(("floor",) if self.floors else ()))
-
-    def check(self) -> None:
-        """Raise InputError for what does not fit together."""
-        if self.extractor == "colour" and self.extra_channels:
-            raise InputError(
-                "GraphSR: the extractor 'colour' predicts nothing; leave offsets, floors and colour_mu out"
-            )
-        if not (self.first_lambda > 0 and self.first_mu > 0):
-            raise InputError("GraphSR: first_lambda and first_mu must be positive")
-        if not 0 <= self.floor < 1 or self.colour_mu < 0 or not self.colour_power > 0:
-            raise InputError(
-                "GraphSR: floor must lie in [0, 1), colour_mu must not be negative, colour_power be positive"
-            )
-        if self.floors and not 0 < self.floor * math.exp(_MOST_FLOOR_CHANGE) < 1:
-            raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {self.floor}")
-
-
 class GraphSR(Model):
     """The learned model: guide (B, C, H, W), source (B, K, h, w) -> target (B, K, H, W).
 
     Guide and source are standardised per image, so units, bit depth and brightness do not matter. A guide of one
     channel is read as grey; of more than three, the first three are read. NaN in the source is missing. The gradient
-    with respect to the source takes the standardisation as constant.
+    with respect to the source takes the standardisation, and the first target if there is one, as constant.
 
     Example:
         >>> import torch, graphsr
@@ -127,7 +66,7 @@ class GraphSR(Model):
             self.noise_network = NoiseNetwork()
         self.feature_extractor = features.build(
             architecture.extractor,
-            guide_channels=3 + 2 * architecture.hints + architecture.detail,
+            guide_channels=3 + 2 * architecture.hints + architecture.detail + architecture.first_target,
             out_channels=architecture.features + len(architecture.extra_channels),
             pretrained=pretrained,
             decoder_channels=architecture.decoder_channels,
@@ -145,7 +84,9 @@ class GraphSR(Model):
             return None
         # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         weight = float(self.log_lambda.detach().exp())
-        return Locality(reach, self.feature_extractor.multiple, weight, self.architecture.floor)
+        floor = self.architecture.floor
+        first = Locality(edge_weight=FIRST_LAMBDA, floor=floor) if self.architecture.first_target else None
+        return Locality(reach, self.feature_extractor.multiple, weight, floor, first)
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
@@ -190,22 +131,29 @@ class GraphSR(Model):
         else:
             interpolated = interpolate_source(source, sampling, known)
         colours = imagenet_normalised(unit_range(guide)) if published else scale.standardise_guide(guide)
-        predicted = self.predict(colours, interpolated, torch.where(known, source, torch.nan), window)
+        measured = torch.where(known, source, torch.nan)
         noise = None
         if self.architecture.confidence and (self.training or _noise_is_predicted(source, sampling)):
             noise = self._noise(colours, source, window)
             found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
+        first, start = None, interpolated
+        if self.architecture.first_target:
+            how = self.architecture
+            first = first_target(colours, interpolated, measured, confidence, window, how, self.rtol)
+            if source.shape[1] == 1:
+                start = first * scale.source_std + scale.source_mean
+        predicted = self.predict(colours, interpolated, measured, window, first)
         problem = Problem(
             predicted.edges,
             sampling,
-            torch.where(known, source, torch.nan),
+            measured,
             confidence,
             prior=interpolated,  # one array less: the default is another like it
             prior_weight=0.0,
             offsets=_in_source_units(predicted.offsets, scale),
             exact=exact,
-            start=interpolated,
+            start=start,
         )
         return problem, noise
 
@@ -225,11 +173,18 @@ class GraphSR(Model):
 
     def _noise(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> torch.Tensor:
         measured = window.scale.standardise_source(torch.where(window.known, source, torch.nan))
-        found: torch.Tensor = self.noise_network(colours, measured, window, _log_factor(window.sampling))
+        # Noise spans decades, which half precision does not, and gradients of its convolutions came out as infinite.
+        with torch.autocast(colours.device.type, enabled=False):
+            found: torch.Tensor = self.noise_network(colours, measured, window, _log_factor(window.sampling))
         return found
 
     def predict(
-        self, colours: torch.Tensor, interpolated: torch.Tensor, source: torch.Tensor, window: Window
+        self,
+        colours: torch.Tensor,
+        interpolated: torch.Tensor,
+        source: torch.Tensor,
+        window: Window,
+        first: torch.Tensor | None = None,
     ) -> Prediction:
         """Predict the graph. Channels of a source share one: the network sees their first principal component.
 
@@ -238,17 +193,18 @@ class GraphSR(Model):
             interpolated: The source interpolated to its size (B, K, H, W).
             source: (B, K, h, w), NaN is missing.
             window: Where the source lies, its scale, and which pixels are known.
+            first: The first target (B, 1, H, W), standardised, for a network that sees one.
         """
         how, sampling, scale = self.architecture, window.sampling, window.scale
-        component = scale.first_component(interpolated)
         known = window.known.all(1, keepdim=True)
-        measured = scale.first_component(torch.where(window.known, source, torch.nan))
         planes = [colours]
         if how.hints:
             planes += _hints(known, sampling, interpolated.dtype)
         if how.detail:
-            planes.append(_of_source_pixels(from_median(measured), sampling))
-        seen = _channels_last([*planes, component])
+            planes.append(_of_source_pixels(from_median(scale.first_component(source)), sampling))
+        if first is not None:
+            planes.append(first)
+        seen = _channels_last([*planes, scale.first_component(interpolated)])
         at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
         if torch.is_grad_enabled():
             at_once = seen.shape[0]
@@ -262,11 +218,18 @@ class GraphSR(Model):
         parts, first = [], 0
         for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
             band = seen[:, :, first : first + outputs.shape[2]]
-            parts.append(self.graph_of(outputs, torch.cat([band[:, :3], band[:, -1:]], 1).contiguous()))
+            parts.append(self.graph_of(outputs, self.compared(band)))
             first += outputs.shape[2] - 1  # the last row is the next band's
         return join_bands(parts)
 
-    def graph_of(self, outputs: torch.Tensor, shown: torch.Tensor) -> Prediction:
+    def compared(self, seen: torch.Tensor) -> torch.Tensor:
+        """Return what the colour graph compares between neighbours (B, 4, H, W), of what the network sees (B, C, H, W):
+        colours and source, of which there may be a first target and the interpolation.
+        """
+        sources = 1 + self.architecture.first_target
+        return torch.cat([seen[:, :3], seen[:, -sources:].mean(1, keepdim=True)], 1).contiguous()
+
+    def graph_of(self, outputs: torch.Tensor, compared: torch.Tensor) -> Prediction:
         """Return the graph of the network's outputs (B, M, H, W), and of colours and source (B, 4, H, W)."""
         how = self.architecture
         own = outputs.shape[1] - len(how.extra_channels)
@@ -276,14 +239,14 @@ class GraphSR(Model):
         unit = 1e-6 + self.log_mu.exp().square()
         down, right = distance.down / unit, distance.right / unit
         if how.colour_mu > 0:
-            colour = power_law_distance(shown, how.colour_mu, how.colour_power)
+            colour = power_law_distance(compared, how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
             share = _between(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
             right = right + share.right * colour.right.clamp_max(_FARTHEST)
         floor: float | Edges = how.floor
         if how.floors:
-            change = _MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / _MOST_FLOOR_CHANGE)
+            change = MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / MOST_FLOOR_CHANGE)
             floor = _between(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
         if not how.offsets:

@@ -13,6 +13,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, whole_file
 from graphsr.models.base import Model
+from graphsr.models.first_target import PRIOR_WEIGHT
 from graphsr.models.traced_graph import TracedColour, TracedGraph, traced_graph
 
 OPSET = 17  # of 2022: the first with layer normalisation; ONNX Runtime reads it since 1.12
@@ -22,11 +23,10 @@ _SIZES = {
     "guide": _GUIDE,
     "source": _SOURCE,
     "interpolated": _GUIDE,
-    "down": ("height_less_1", "width"),
-    "right": ("height", "width_less_1"),
-    "offset_down": ("height_less_1", "width"),
-    "offset_right": ("height", "width_less_1"),
+    "first_target": _GUIDE,
     "confidence": _SOURCE,
+    **{f"{of}down": ("height_less_1", "width") for of in ("", "offset_", "first_")},
+    **{f"{of}right": ("height", "width_less_1") for of in ("", "offset_", "first_")},
 }
 
 
@@ -45,7 +45,8 @@ def write_onnx(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     source is missing. Outputs are the edge weights `down` (B, H-1, W) and `right` (B, H, W-1) and, where the model
     predicts them, `offset_down` and `offset_right` in the units of the source, and `confidence` (B, 1, h, w).
     `colour` takes a guide of any number of channels. A checkpoint of the reference implementation takes a guide in
-    0..1, and `interpolated` (B, 1, H, W), the source as that interpolates it.
+    0..1, and `interpolated` (B, 1, H, W), the source as that interpolates it. A model that looks at a first target
+    takes `first_target` (B, 1, H, W), and also returns the graph to find it with, `first_down` and `first_right`.
 
     Args:
         model: Any graph model.
@@ -75,6 +76,7 @@ def _export(graph: TracedGraph | TracedColour, path: Path) -> None:
         "guide": torch.rand(1, 3, *_TRACED_SIZE, generator=generator),
         "source": torch.rand(1, 1, *_TRACED_SOURCE_SIZE, generator=generator),
         "interpolated": torch.rand(1, 1, *_TRACED_SIZE, generator=generator),
+        "first_target": torch.rand(1, 1, *_TRACED_SIZE, generator=generator),
     }
     with warnings.catch_warnings(), torch.enable_grad():  # with gradients networks run without tricks for the CPU
         warnings.simplefilter("ignore")  # of the tracer, of which the tests say whether they matter
@@ -104,6 +106,8 @@ def _describe(graph: TracedGraph | TracedColour, path: Path) -> None:
 
     content = onnx.load(str(path))
     about: dict[str, Any] = {"outputs": list(graph.outputs), "prior_weight": getattr(graph.model, "prior_weight", 0.0)}
+    if "first_target" in graph.inputs:
+        about["first_prior_weight"] = PRIOR_WEIGHT
     onnx.helper.set_model_props(content, {"graphsr": json.dumps(about)})
     onnx.checker.check_model(content, full_check=True)
     onnx.save(content, str(path))

@@ -17,6 +17,7 @@ from graphsr.graph import edge_weights, power_law_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.base import Model
 from graphsr.models.colour import Colour
+from graphsr.models.first_target import first_graph
 from graphsr.models.graphsr import LEAST_NOISE_FACTOR, GraphSR
 from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise
 from graphsr.scaling import mean_and_std, nonzero, smallest_std
@@ -60,7 +61,9 @@ class TracedColour(nn.Module):
 class TracedGraph(nn.Module):
     """The graph of a learned model: guide (B, 3, H, W), source (B, 1, h, w) -> down, right and more.
 
-    A model of the reference implementation takes the guide in 0..1, and the interpolated source (B, 1, H, W) too.
+    A model of the reference implementation takes the guide in 0..1, and the interpolated source (B, 1, H, W) too. A
+    model that looks at a first target takes that, (B, 1, H, W) in the units of the source; its graph is one of the
+    outputs, so whoever runs it runs it twice.
     """
 
     def __init__(self, model: GraphSR) -> None:
@@ -70,35 +73,46 @@ class TracedGraph(nn.Module):
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of what it takes."""
-        return ("guide", "source", *(("interpolated",) if self.model.architecture.published else ()))
+        how = self.model.architecture
+        first = ("first_target",) if how.first_target else ()
+        return ("guide", "source", *(("interpolated",) if how.published else ()), *first)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return the names of what it returns."""
         how = self.model.architecture
         offsets = ("offset_down", "offset_right") if how.offsets else ()
-        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()))
+        first = ("first_down", "first_right") if how.first_target else ()
+        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()), *first)
 
-    def forward(self, guide: Tensor, source: Tensor, interpolated: Tensor | None = None) -> tuple[Tensor, ...]:
+    def forward(self, guide: Tensor, source: Tensor, shown: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return what `outputs` names.
 
         Edge weights down (B, H-1, W) and right (B, H, W-1); offsets shaped like them, in the units of the source;
-        confidences (B, 1, h, w), 0 where the source is missing.
+        confidences (B, 1, h, w), 0 where the source is missing; the edge weights of the first target.
+
+        Args:
+            guide: (B, 3, H, W).
+            source: (B, 1, h, w), NaN is missing.
+            shown: (B, 1, H, W) interpolated source or first target, for the models that take one.
         """
         model, how = self.model, self.model.architecture
-        colours, component, std = _standardised(guide, source, interpolated)
+        colours, component, std = _standardised(guide, source, shown if how.published else None)
         if how.published:
             colours = imagenet_normalised(guide)
         known = ~torch.isnan(source)
-        measured = (source - mean_and_std(source, known)[0]) / std
+        mean = mean_and_std(source, known)[0]
+        measured = (source - mean) / std
         planes = [colours]
         if how.hints:
             seen = _of_source_pixels(known.to(source.dtype), guide)
             planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
         if how.detail:
             planes.append(_of_source_pixels(from_median(measured), guide))
-        outputs = self._extract(torch.cat([*planes, component], 1))
-        edges, offsets = model.graph_of(outputs, torch.cat([colours, component], 1))
+        if how.first_target and shown is not None:
+            planes.append((shown - mean) / std)
+        seen = torch.cat([*planes, component], 1)
+        edges, offsets = model.graph_of(self._extract(seen), model.compared(seen))
         found = [edges.down, edges.right]
         if offsets is not None:
             found += [offsets.down[:, 0] * std[:, 0], offsets.right[:, 0] * std[:, 0]]
@@ -110,6 +124,9 @@ class TracedGraph(nn.Module):
             trained = torch.minimum(*factor) >= LEAST_NOISE_FACTOR
             confidence = torch.where(trained, confidence, torch.ones_like(confidence))
             found.append(torch.where(known, confidence, torch.zeros_like(confidence)))
+        if how.first_target:
+            first = first_graph(colours, component, how)
+            found += [first.down, first.right]
         return tuple(found)
 
     def _extract(self, seen: Tensor) -> Tensor:

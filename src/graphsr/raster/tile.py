@@ -59,9 +59,8 @@ class Settings:
 
     def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
         """Return how many guide pixels are read around a tile, down and right."""
-        # Where source pixels count less, edges are stronger against them.
-        weight = locality.edge_weight / (self.confidence * self.least_confidence * self.errors.confidence)
-        down, right = default_halo(grid, replace(locality, edge_weight=weight), self.footprint)
+        confidence = self.confidence * self.least_confidence * self.errors.confidence
+        down, right = default_halo(grid, locality.weighed(confidence), self.footprint)
         if self.errors.robust is False:
             return down, right
         return max(down, math.ceil(REACH * grid.step[0])), max(right, math.ceil(REACH * grid.step[1]))
@@ -158,11 +157,12 @@ def prepare_tile(
     if not valid.any():
         return PreparedTile(tile, None, RTOL, valid, statistics.source_mean)
     channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
-    pair = _WindowPair(tile, channels, source, grid, statistics, model, settings, confidence)
+    rtol = _rtol(statistics.filled(source, box, tile.source_window), statistics)
+    # What a model solves before it predicts must not show the window either.
+    pair = _WindowPair(tile, channels, source, grid, statistics, model.with_rtol(rtol), settings, confidence)
     with torch.no_grad():
         prepared = pair.prepare() if settings.errors.robust is False else pair.prepare_without_outliers
-    filled = statistics.filled(source, box, tile.source_window)
-    done = PreparedTile(tile, prepared, _rtol(filled, statistics), valid, statistics.source_mean)
+    done = PreparedTile(tile, prepared, rtol, valid, statistics.source_mean)
     if not settings.uncertainty:
         return done
     return replace(done, calibration=calibration_of(model, quiet=True), std=statistics.scale().source_std)

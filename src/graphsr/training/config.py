@@ -16,7 +16,8 @@ from graphsr.data.degradation import RandomDegradation
 from graphsr.data.factors import Factors
 from graphsr.errors import InputError
 from graphsr.files.limits import check_regular_file
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.architecture import Architecture
+from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load
 from graphsr.settings import build
 from graphsr.suggestion import suggestion

@@ -14,7 +14,8 @@ from graphsr.baselines.dada import DADABaseline
 from graphsr.baselines.weights import called_with
 from graphsr.errors import InputError
 from graphsr.features.encoder import Encoder
-from graphsr.models.graphsr import Architecture, GraphSR
+from graphsr.models.architecture import Architecture
+from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load
 from graphsr.settings import build
 from graphsr.training.config import Config
