@@ -182,7 +182,7 @@ class Model(nn.Module, ABC):
         """Return a short word for what it is and all numbers in it: the same for the same, another for any other."""
         about = ("training", "calibration", "rtol")  # which change a target by nothing, or by no more than was asked
         plain = {name: value for name, value in vars(self).items() if name[0] != "_" and name not in about}
-        simple = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple))}
+        simple: dict[str, Any] = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple))}
         simple |= {n: _differing_fields(v) for n, v in plain.items() if is_dataclass(v)}
         return digest_of(self.state_dict(), f"{type(self).__name__} {sorted(simple.items())}")
 
