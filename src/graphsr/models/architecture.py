@@ -31,7 +31,8 @@ class Architecture:
         confidence: Whether to predict the standard deviation of each source pixel's error, and from it a confidence.
         colour_mu: The mu of the colour graph to begin from, which the network strengthens or weakens; 0: none.
         colour_power: With which power of the squared difference edge weights of that colour graph fall.
-        first_target: Whether to show the network the target of that colour graph beside the interpolated source.
+        first_target: Whether to show the network the target of that colour graph beside the interpolated source, and to
+            predict how far its steps lower edge weights.
         published: Guide scaling and interpolation of the reference implementation, for its checkpoints.
     """
 
@@ -57,7 +58,8 @@ class Architecture:
         """Return the names of the network's output channels after the features."""
         offsets = ("offset_down", "offset_right") if self.offsets else ()
         share = ("colour_share",) if self.colour_mu > 0 else ()
-        return (*offsets, *share, *(("floor",) if self.floors else ()))
+        first = ("first_share",) if self.first_target else ()
+        return (*offsets, *share, *(("floor",) if self.floors else ()), *first)
 
     def check(self) -> None:
         """Raise InputError for what does not fit together."""

@@ -29,6 +29,9 @@ from graphsr.solver import Problem
 _OFFSET_SCALE = 0.01
 # Colours further apart than this (in the exponent) count as so far: the network can then still connect them.
 _FARTHEST = 10.0
+# Edge weights fall with steps of the first target beyond this many standard deviations of the source, by this power,
+# at most e^3 = 20 times: what the border of a tile does reaches further the lower edge weights are.
+_FIRST_MU, _FIRST_POWER, _FARTHEST_STEP = 0.02, 0.5, 3.0
 # Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
 # is a half at x8.
 _FIRST_NOISE_UNIT = 3e-3
@@ -218,19 +221,12 @@ class GraphSR(Model):
         parts, first = [], 0
         for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
             band = seen[:, :, first : first + outputs.shape[2]]
-            parts.append(self.graph_of(outputs, self.compared(band)))
+            parts.append(self.graph_of(outputs, band))
             first += outputs.shape[2] - 1  # the last row is the next band's
         return join_bands(parts)
 
-    def compared(self, seen: torch.Tensor) -> torch.Tensor:
-        """Return what the colour graph compares between neighbours (B, 4, H, W), of what the network sees (B, C, H, W):
-        colours and source, of which there may be a first target and the interpolation.
-        """
-        sources = 1 + self.architecture.first_target
-        return torch.cat([seen[:, :3], seen[:, -sources:].mean(1, keepdim=True)], 1).contiguous()
-
-    def graph_of(self, outputs: torch.Tensor, compared: torch.Tensor) -> Prediction:
-        """Return the graph of the network's outputs (B, M, H, W), and of colours and source (B, 4, H, W)."""
+    def graph_of(self, outputs: torch.Tensor, seen: torch.Tensor) -> Prediction:
+        """Return the graph of the network's outputs (B, M, H, W), and of what it saw (B, C, H, W)."""
         how = self.architecture
         own = outputs.shape[1] - len(how.extra_channels)
         # Contiguous, as functions of strided numbers are rounded differently.
@@ -239,7 +235,7 @@ class GraphSR(Model):
         unit = 1e-6 + self.log_mu.exp().square()
         down, right = distance.down / unit, distance.right / unit
         if how.colour_mu > 0:
-            colour = power_law_distance(compared, how.colour_mu, how.colour_power)
+            colour = power_law_distance(self._compared(seen), how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
             share = _between(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
@@ -249,10 +245,19 @@ class GraphSR(Model):
             change = MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / MOST_FLOOR_CHANGE)
             floor = _between(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
+        if how.first_target:
+            edges = _sharpened(edges, seen[:, -2:-1].contiguous(), _between(2 * torch.sigmoid(extra["first_share"])))
         if not how.offsets:
             return Prediction(edges, None)
         down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
         return Prediction(edges, Edges(down[..., :-1, :], right[..., :-1]))
+
+    def _compared(self, seen: torch.Tensor) -> torch.Tensor:
+        """Return what the colour graph compares between neighbours (B, 4, H, W), of what the network sees (B, C, H, W):
+        colours and source, of which there may be a first target beside the interpolation.
+        """
+        sources = 1 + self.architecture.first_target
+        return torch.cat([seen[:, :3], seen[:, -sources:].mean(1, keepdim=True)], 1).contiguous()
 
 
 def _channels_last(planes: list[torch.Tensor]) -> torch.Tensor:
@@ -272,6 +277,19 @@ def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
 def _between(values: torch.Tensor) -> Edges:
     """Return the mean of the two pixels of every edge, of (B, H, W)."""
     return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
+
+
+def _sharpened(edges: Edges, first: torch.Tensor, share: Edges) -> Edges:
+    """Return edge weights that are lower across steps of the first target (B, 1, H, W), below the floor too.
+
+    A network tells to a few pixels where an edge is; steps of a target tell to one (as in iteratively re-weighted least
+    squares). The share says how much they count.
+    """
+    step = power_law_distance(first, _FIRST_MU, _FIRST_POWER)
+    return Edges(
+        edges.down * torch.exp(-(share.down * step.down).clamp_max(_FARTHEST_STEP)),
+        edges.right * torch.exp(-(share.right * step.right).clamp_max(_FARTHEST_STEP)),
+    )
 
 
 def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:

@@ -112,7 +112,7 @@ class TracedGraph(nn.Module):
         if how.first_target and shown is not None:
             planes.append((shown - mean) / std)
         seen = torch.cat([*planes, component], 1)
-        edges, offsets = model.graph_of(self._extract(seen), model.compared(seen))
+        edges, offsets = model.graph_of(self._extract(seen), seen)
         found = [edges.down, edges.right]
         if offsets is not None:
             found += [offsets.down[:, 0] * std[:, 0], offsets.right[:, 0] * std[:, 0]]
