@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -96,11 +95,10 @@ def graph_of(opened: onnxruntime.InferenceSession, guide: torch.Tensor, source: 
     """Run a model; one that looks at a first target twice: for the graph of that, and with it."""
     if "first_target" not in [each.name for each in opened.get_inputs()]:
         return run(opened, guide=guide, source=source)
-    prior_weight = json.loads(opened.get_modelmeta().custom_metadata_map["graphsr"])["first_prior_weight"]
     found = run(opened, guide=guide, source=source, first_target=torch.zeros_like(guide[:, :1]))
     edges = graphsr.Edges(*(torch.from_numpy(found[f"first_{name}"]) for name in ("down", "right")))
     confidence, size = torch.from_numpy(found["confidence"]), (guide.shape[2], guide.shape[3])
-    first = graphsr.solve(edges, source, size, confidence=confidence, prior_weight=prior_weight, rtol=1e-6)
+    first = graphsr.solve(edges, source, size, confidence=confidence, rtol=1e-6)
     return run(opened, guide=guide, source=source, first_target=first)
 
 

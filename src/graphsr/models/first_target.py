@@ -13,8 +13,8 @@ from graphsr.models.architecture import Architecture
 from graphsr.models.window import Window
 from graphsr.solver import Problem, solve_problem
 
-# Near those of `Colour`: the strongest edge weight, and the weight of the prior on the interpolated source.
-LAMBDA, PRIOR_WEIGHT = 5e-4, 3e-8
+# The strongest edge weight, near that of `Colour`.
+LAMBDA = 5e-4
 # What is only looked at may err so many times as much as the target itself.
 _RTOL_TIMES, _LARGEST_RTOL = 10.0, 0.1
 
@@ -56,7 +56,7 @@ def first_target(
         window.scale.first_component(source),
         None if confidence is None else confidence.mean(1, keepdim=True),
         prior=component,
-        prior_weight=PRIOR_WEIGHT,
+        prior_weight=0.0,
         start=component,
     )
     return solve_problem(problem, rtol=min(_RTOL_TIMES * rtol, _LARGEST_RTOL)).target

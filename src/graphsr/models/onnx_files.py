@@ -13,7 +13,6 @@ import torch
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, whole_file
 from graphsr.models.base import Model
-from graphsr.models.first_target import PRIOR_WEIGHT
 from graphsr.models.traced_graph import TracedColour, TracedGraph, traced_graph
 
 OPSET = 17  # of 2022: the first with layer normalisation; ONNX Runtime reads it since 1.12
@@ -106,8 +105,6 @@ def _describe(graph: TracedGraph | TracedColour, path: Path) -> None:
 
     content = onnx.load(str(path))
     about: dict[str, Any] = {"outputs": list(graph.outputs), "prior_weight": getattr(graph.model, "prior_weight", 0.0)}
-    if "first_target" in graph.inputs:
-        about["first_prior_weight"] = PRIOR_WEIGHT
     onnx.helper.set_model_props(content, {"graphsr": json.dumps(about)})
     onnx.checker.check_model(content, full_check=True)
     onnx.save(content, str(path))
