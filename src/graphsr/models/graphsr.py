@@ -17,6 +17,7 @@ from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_target
+from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
 from graphsr.models.published_interpolation import interpolate_published
@@ -178,7 +179,7 @@ class GraphSR(Model):
         measured = window.scale.standardise_source(torch.where(window.known, source, torch.nan))
         # Noise spans decades, which half precision does not, and gradients of its convolutions came out as infinite.
         with torch.autocast(colours.device.type, enabled=False):
-            found: torch.Tensor = self.noise_network(colours, measured, window, _log_factor(window.sampling))
+            found: torch.Tensor = self.noise_network(colours, measured, window, log_factor(window.sampling))
         return found
 
     def predict(
@@ -202,12 +203,12 @@ class GraphSR(Model):
         known = window.known.all(1, keepdim=True)
         planes = [colours]
         if how.hints:
-            planes += _hints(known, sampling, interpolated.dtype)
+            planes += hints(known, sampling, interpolated.dtype)
         if how.detail:
-            planes.append(_of_source_pixels(from_median(scale.first_component(source)), sampling))
+            planes.append(of_source_pixels(from_median(scale.first_component(source)), sampling))
         if first is not None:
             planes.append(first)
-        seen = _channels_last([*planes, scale.first_component(interpolated)])
+        seen = channels_last([*planes, scale.first_component(interpolated)])
         at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
         if torch.is_grad_enabled():
             at_once = seen.shape[0]
@@ -260,16 +261,6 @@ class GraphSR(Model):
         return torch.cat([seen[:, :3], seen[:, -sources:].mean(1, keepdim=True)], 1).contiguous()
 
 
-def _channels_last(planes: list[torch.Tensor]) -> torch.Tensor:
-    """Return planes (B, C, H, W) as one tensor with the channels of a pixel side by side, as convolutions read it."""
-    if torch.is_grad_enabled():
-        return torch.cat(planes, 1).contiguous(memory_format=torch.channels_last)
-    shape = planes[0].shape[0], sum(plane.shape[1] for plane in planes), *planes[0].shape[2:]
-    like = planes[0]
-    out = torch.empty(shape, dtype=like.dtype, device=like.device, memory_format=torch.channels_last)
-    return torch.cat(planes, 1, out=out)
-
-
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
     return None if offsets is None else Edges(offsets.down * scale.source_std, offsets.right * scale.source_std)
 
@@ -292,27 +283,5 @@ def _sharpened(edges: Edges, first: torch.Tensor, share: Edges) -> Edges:
     )
 
 
-def _hints(known: torch.Tensor, sampling: Sampling, dtype: torch.dtype) -> list[torch.Tensor]:
-    """Return two planes (B, 1, H, W): the factor (0 at x8, 1 at x32), and 0 where the source is known, else -1."""
-    shape = (known.shape[0], 1, *sampling.size)
-    factor = torch.full((1, 1, 1, 1), _log_factor(sampling), dtype=dtype, device=known.device).expand(shape)
-    if bool(known.all()):
-        return [factor, torch.zeros((1, 1, 1, 1), dtype=dtype, device=known.device).expand(shape)]
-    return [factor, _of_source_pixels(known.to(dtype) - 1.0, sampling)]
-
-
-def _of_source_pixels(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
-    """Return for every target pixel the value (B, K, h, w) of the source pixel it begins in: (B, K, H, W)."""
-    for dim, along in ((-2, sampling.rows), (-1, sampling.columns)):
-        values = values.index_select(dim, torch.as_tensor(along.under, device=values.device))
-    return values
-
-
 def _noise_is_predicted(source: torch.Tensor, sampling: Sampling) -> bool:
     return source.shape[1] == 1 and min(sampling.factor) >= LEAST_NOISE_FACTOR
-
-
-def _log_factor(sampling: Sampling) -> float:
-    """Return the factor as networks read it: 0 at x8, 1 at x32."""
-    down, right = sampling.factor
-    return 0.25 * math.log2(down * right) - 1.5
