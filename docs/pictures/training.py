@@ -1,6 +1,6 @@
-"""Draw how the validation error of training runs fell: python docs/pictures/training.py RUN [RUN ...].
+"""Draw how the validation error of training runs fell: python docs/pictures/training.py RUN[:DEVICES] ...
 
-A RUN is the folder of `graphsr train`. The picture is docs/images/training.png.
+A RUN is the folder of `graphsr train`, DEVICES how many it ran on (one, if not said). The picture is docs/images/training.png.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphsr.training.checkpoint import read
 _PICTURE = Path(__file__).parents[1] / "images" / "training.png"
 
 
-def curves(run: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def curves(run: Path, devices: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return for every kind of source the samples seen (N,), and the geometric mean over data sets (N,)."""
     log = EventAccumulator(str(run))
     log.Reload()
@@ -33,15 +33,21 @@ def curves(run: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         events = log.Scalars(tag)
         steps = [event.step for event in events]
         by_kind[f"{degradation or 'clean'} {factor}"].append([event.value for event in events])
-    samples = batch * np.array(steps)
+    samples = devices * batch * np.array(steps)
     return {kind: (samples, np.exp(np.mean(np.log(values), 0))) for kind, values in by_kind.items()}
 
 
 def main(runs: list[str]) -> None:
     """Draw one plot a run, side by side."""
     pictures = []
-    for run in map(Path, runs):
-        found = {kind: line for kind, line in curves(run).items() if "footprint" not in kind and "shift" not in kind}
+    for text in runs:
+        folder, _, devices = text.partition(":")
+        run = Path(folder)
+        found = {
+            kind: line
+            for kind, line in curves(run, int(devices or 1)).items()
+            if "footprint" not in kind and "shift" not in kind
+        }
         lines = [Line(samples / 1000, values, kind) for kind, (samples, values) in found.items()]
         pictures.append(
             line_plot(
