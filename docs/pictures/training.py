@@ -1,6 +1,7 @@
 """Draw how the validation error of training runs fell: python docs/pictures/training.py RUN[:DEVICES] ...
 
-A RUN is the folder of `graphsr train`, DEVICES how many it ran on (one, if not said). The picture is docs/images/training.png.
+A RUN is the folder of `graphsr train`, DEVICES how many it ran on (one, if not said). The picture is
+docs/images/training.png.
 """
 
 from __future__ import annotations
