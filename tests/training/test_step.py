@@ -11,7 +11,7 @@ from graphsr.baselines import METHODS
 from graphsr.models.architecture import Architecture
 from graphsr.models.graphsr import GraphSR
 from graphsr.training.loss import target_loss
-from graphsr.training.network import build_network, has_unused_parameters
+from graphsr.training.network import build_network, has_unused_parameters, set_training
 from graphsr.training.sections import Diffusion, Optimisation, Validation
 from graphsr.training.step import TrainingStep
 
@@ -28,6 +28,17 @@ def without_gradient(step: TrainingStep, *inputs: torch.Tensor) -> list[str]:
     step.train()
     step(*inputs).backward()
     return [name for name, parameter in step.named_parameters() if parameter.grad is None]
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_frozen_statistics_are_those_that_the_network_is_used_with(frozen):
+    network = GraphSR(TINY)
+    set_training(network, Optimisation(frozen_statistics=frozen))
+    before = {name: value.clone() for name, value in network.state_dict().items() if "running" in name}
+    TrainingStep(network, Optimisation())(*batch())
+    kept = all(torch.equal(value, network.state_dict()[name]) for name, value in before.items())
+    assert network.training
+    assert kept == frozen
 
 
 def test_without_predicted_noise_it_is_the_loss_of_the_target():

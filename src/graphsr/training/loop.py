@@ -15,7 +15,7 @@ from graphsr.errors import ConvergenceError, GraphSRError, InputError, missing_e
 from graphsr.files.outputs import make_folder
 from graphsr.pictures import Picture
 from graphsr.training.config import Config
-from graphsr.training.network import has_unused_parameters
+from graphsr.training.network import has_unused_parameters, set_training
 from graphsr.training.optimiser import learning_rate
 from graphsr.training.samples import Batch, Batches, loader
 from graphsr.training.state import TrainingState
@@ -104,7 +104,7 @@ def train(
     make_folder(folder)
 
     batches.first = first = state.step
-    state.network.train()
+    set_training(state.network, config.optimisation)
     with Stopping() as stopping:
         if first == 0 and config.validation.sets:
             scores, picture = _validate(validator, state)

@@ -19,6 +19,7 @@ from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load
 from graphsr.settings import build
 from graphsr.training.config import Config
+from graphsr.training.sections import Optimisation
 
 Trainable = GraphSR | NetworkBaseline
 # Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
@@ -74,6 +75,15 @@ def initial_network(config: Config) -> Trainable:
 def inference_network(config: Config) -> Trainable:
     """Build the network as it is used once it is trained, without its weights: full accuracy, all steps."""
     return _build_baseline(config).eval() if config.method else GraphSR(config.model).eval()
+
+
+def set_training(network: Trainable, how: Optimisation) -> None:
+    """Set a network to be trained."""
+    network.train()
+    if how.frozen_statistics:
+        for module in network.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.eval()
 
 
 def _build_baseline(config: Config) -> NetworkBaseline:

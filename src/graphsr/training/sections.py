@@ -99,6 +99,8 @@ class Optimisation:
             predicts, where it predicts noise.
         average: decay of the running mean of the weights, which is what is validated and exported; 0: none.
         rtol: of the solves, see `graphsr.solve`.
+        frozen_statistics: whether batch normalisations keep the statistics that the network begins with, as they do
+            once it is trained: those of a few samples are others, and a network may come to rely on them.
         seed: all samples follow from it.
     """
 
@@ -113,6 +115,7 @@ class Optimisation:
     noise_loss: float = 0.0
     average: float = 0.0
     rtol: float = 1e-4
+    frozen_statistics: bool = False
     seed: int = 12345
 
     def __post_init__(self) -> None:
