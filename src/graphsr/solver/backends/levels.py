@@ -92,7 +92,7 @@ class Levels:
 
     def correction(self, r: np.ndarray) -> np.ndarray:
         """Return (P^T A P)^-1 P^T r for a residual (H, W): one number for each group (count,)."""
-        return np.asarray(coarse_solution(self.groups, np.asarray(r, np.float64)))
+        return np.asarray(coarse_solution(self.groups, np.ascontiguousarray(r, np.float64)))
 
     def on_pixels(self, correction: np.ndarray) -> np.ndarray:
         """Return P e (H, W) of a correction e (count,)."""
