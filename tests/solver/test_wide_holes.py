@@ -101,7 +101,7 @@ def test_a_correction_is_symmetric_and_at_most_the_inverse():
     free[3, 4] = free[20, 15] = False
     down, right = edges.down[0].numpy(), edges.right[0].numpy()
     levels = Levels(down, right, np.zeros((1, 1)), free)
-    assert np.count_nonzero(free) / 40 < levels.count < np.count_nonzero(free) / 8
+    assert np.count_nonzero(free) / 128 < levels.count < np.count_nonzero(free) / 16  # measured: 68 pixels a group
     membership = np.stack([levels.on_pixels(group).ravel() for group in np.eye(levels.count)], 1)
     assert membership[~free.ravel()].max() == 0
     assert membership.sum(1).max() == 1
@@ -113,5 +113,6 @@ def test_a_correction_is_symmetric_and_at_most_the_inverse():
     correction = np.stack([levels.correction(column.reshape(size)) for column in unit.T], 1)
     np.testing.assert_allclose(correction, correction.T, atol=1e-9 * np.abs(correction).max())
     values = np.linalg.eigvals(correction @ coarse).real
+    # The coarse problem is solved directly.
     assert values.max() <= 1 + 1e-9
-    assert values.min() >= 0.3  # measured: 0.6
+    assert values.min() >= 1 - 1e-9

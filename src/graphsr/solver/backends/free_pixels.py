@@ -108,6 +108,7 @@ class FreePixels:
     @cached_property
     def levels(self) -> Levels:
         """The levels of these pixels, set up when first asked for."""
-        weak = torch.from_numpy(np.where(self.is_weak, self.confidence, 0).astype(np.float64))
-        pull = np.asarray(self.prior_weight + self.sampling.adjoint(weak).numpy())
-        return Levels(self.down, self.right, pull, self.mask)
+        if is_identity(self.sampling) and not self.exact:
+            return Levels(self.down, self.right, self.prior_weight + self.confidence, self.mask)
+        weak = np.where(self.is_weak, self.confidence, 0)
+        return Levels(self.down, self.right, self.prior_weight, self.mask, self.sampling, weak)

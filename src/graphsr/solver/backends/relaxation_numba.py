@@ -15,14 +15,14 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, smoothing, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, deflation, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.levels import Levels
 from graphsr.solver.stopping import Progress
 
-check_caches(kernels, sweeps, stopping, aggregation, smoothing)
+check_caches(kernels, sweeps, stopping, aggregation, deflation)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
@@ -96,7 +96,8 @@ class RelaxedSystem:
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
         self.data_residual = np.zeros(known.shape)
         self.levels: Levels | None = None
-        self.lift, self.push = (np.zeros((self.count, 0, 0), x.dtype) for _ in range(2))
+        self.groups, self.lift = deflation.no_groups(), np.zeros((self.count, 1))
+        self.push = np.zeros((self.count, 0, 0), x.dtype)
         self.largest = 1.0
 
     @property
@@ -105,11 +106,11 @@ class RelaxedSystem:
 
     def add_levels(self) -> None:
         self.levels = self.image.free.levels
-        self.lift = np.zeros_like(self.x)
-        self.firmness = self.levels.of_members(1 / np.abs(self.lattice.inverse))
-        if self.image.free.is_weak.any() and not self.image.source_weight.size:
+        self.groups = self.levels.groups
+        self.lift = np.zeros((self.count, self.levels.count + 1))
+        if self.groups.weak_first.size:
             self.push = np.zeros_like(self.widened[0])
-        self.largest, self.slowest = self.levels.largest, min(self.levels.smallest, self.image.free.slowest)
+        self.slowest = min(self.levels.smallest, self.image.free.slowest)
 
     def hidden_error(self) -> np.ndarray:
         if self.levels is not None or not self.image.free.exist:
@@ -120,23 +121,6 @@ class RelaxedSystem:
         levels = self.image.free.levels
         return np.array([levels.rms(levels.correction(r)) for r in self.r])
 
-    def _correct(self, k: int) -> None:
-        """Set the correction of channel k by levels, and what the data term says to it."""
-        assert self.levels is not None
-        correction = self.levels.correction(self.r[k])
-        self.levels.spread(correction, self.firmness, self.lift[k])
-        if self.push.size:
-            change = self.levels.on_pixels(correction)
-            # C D P e; nothing where a source pixel is firmly known, since its pixels are in no group.
-            _on_strips(kernels.data_residual, self.cells, np.zeros_like(self.data_residual), change, self.data_residual)
-            more = -self.confidence * self.data_residual
-            wide = np.empty_like(self.push[k], np.float64)
-            kernels.widen(self.cells, more, wide)
-            self.push[k] = wide
-            total = self.m[k] + more
-            self.compliances[k] = 0
-            self.compliances[k, 0] = np.sum(self.lattice.compliance * total * total)
-
     def fit(self) -> None:
         for k in range(self.count):
             _on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
@@ -144,17 +128,27 @@ class RelaxedSystem:
             _on_strips(kernels.fit, self.lattice, self.cells, lift, self.x[k])
 
     def restart(self) -> None:
+        for vector in (self.change, self.p, self.q):
+            vector[:] = 0
         for k in range(self.count):
             if not self.exact:
                 _on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
             pull = self.confidence * self.data_residual
-            side = self.rhs[k] if self.rhs.size else self.rhs.reshape(0, 0)
-            wide = np.empty((pull.shape[0], self.x.shape[2]))
-            kernels.widen(self.cells, pull, wide)
-            _on_strips(kernels.residual, self.lattice, self.cells, wide, side, self.x[k], self.r[k])
+            self._subtract_image(k, pull, self.rhs[k] if self.rhs.size else self.rhs.reshape(0, 0), self.x[k])
+            if self.levels is not None:
+                # What is constant on groups first, so that the residual has no part in them from here on.
+                self.change[k] = self.levels.on_pixels(self.levels.correction(self.r[k]))
+                nothing = np.zeros_like(self.data_residual)
+                _on_strips(kernels.data_residual, self.cells, nothing, self.change[k], self.data_residual)
+                pull = self.confidence * self.data_residual
+                self._subtract_image(k, pull, self.r[k].copy(), self.change[k])
             self._begin(k)
-        for vector in (self.change, self.p, self.q):
-            vector[:] = 0
+
+    def _subtract_image(self, k: int, pull: np.ndarray, side: np.ndarray, x: np.ndarray) -> None:
+        """Set the residual of channel k to side + D^T pull - (L + T) x, all (H, W) but pull (h, w)."""
+        wide = np.empty((pull.shape[0], x.shape[1]))
+        kernels.widen(self.cells, pull, wide)
+        _on_strips(kernels.residual, self.lattice, self.cells, wide, side, x, self.r[k])
 
     def _begin(self, k: int) -> None:
         """Set the multipliers of the residual of channel k."""
@@ -167,15 +161,12 @@ class RelaxedSystem:
         _on_strips(sweeps.begin_straddling, lattice, cells, early, r, m, widened, compliances)
 
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
-        if self.levels is not None:
-            for k in np.flatnonzero(progress.active):
-                self._correct(int(k))
-            last = first + 1
         stop = (self.pixels, self.largest, tolerance, relative, float(self.precision.eps))
         return int(
             sweeps.iterate_all(
                 self.lattice,
                 self.cells,
+                self.groups,
                 (self.lift, self.push),
                 (self.m, self.widened, self.early),
                 (self.w, self.p, self.q, self.change, self.r),

@@ -11,17 +11,14 @@ import numpy as np
 from numba import prange
 
 from graphsr.compiled import ONLY_PRANGE, entry, inner
+from graphsr.solver.backends.deflation import deflate_row, lift_row, solve_groups, sum_groups, weak_data
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 from graphsr.solver.stopping import set_coefficients, update_errors
 
 
 @inner(fastmath=FAST)
-def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot):  # type: ignore[no-untyped-def]
-    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels.
-
-    With levels felt is less by lift, E times their correction, so that z = E^-1 (r - felt) has both of them, and
-    pushed is more by D^T push, what the data term says to the correction.
-    """
+def _push_row(i, lattice, cells, widened, early, pushed, felt, slot):  # type: ignore[no-untyped-def]
+    """pushed[slot] = row i of D^T m; felt[slot] the same, but from the first multipliers at straddling pixels."""
     width = pushed.shape[1]
     c, a = cells.row_owners[i, 0], cells.row_shares[i, 0]
     for x in range(width):
@@ -36,38 +33,41 @@ def _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, slot)
         for x in range(width):
             ahead = a * early[c, x] + b * early[d, x]
             felt[slot, x] = pushed[slot, x] if lattice.inverse[i, x] > 0 else ahead
-    if lift.size > 0:
-        for x in range(width):
-            felt[slot, x] -= lift[i, x]
-    if push.size > 0:
-        d, b = cells.row_owners[i, 1], cells.row_shares[i, 1]
-        for x in range(width):
-            pushed[slot, x] += a * push[c, x] + b * push[d, x]
 
 
 @inner(fastmath=FAST)
-def advance(s, lattice, cells, alpha, beta, widened, early, lift, push, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
+def advance(s, lattice, cells, groups, lift, push, alpha, beta, widened, early, w, p, q, x, r, m, next_widened):  # type: ignore[no-untyped-def]
     """p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q; then the multipliers of the new residual.
 
-    With straddling pixels these are the early ones. Returns p . p and m . C^-1 m.
+    With straddling pixels these are the early ones. With groups, z and w are deflated first: lift (N + 1,) is what z
+    is less by, push (h, W) what weak data say to it. Returns p . p and m . C^-1 m.
     """
     width = x.shape[1]
     kind = x.dtype.type
     pushed, felt, sums = np.empty((1, width), x.dtype), np.empty((1, width), x.dtype), np.zeros(width, x.dtype)
-    held, every_row = -1, cells.straddling or lift.size > 0
+    held = -1
     norm, compliance = 0.0, 0.0
-    inverse = lattice.inverse
-    for i in range(cells.strips[s], cells.strips[s + 1]):
+    inverse, low = lattice.inverse, cells.strips[s]
+    top, bottom = (groups.extent[0], groups.extent[1]) if groups.number.size else (0, 0)
+    wide = width if groups.number.size else 0
+    lifts, flow = np.empty((2, wide), x.dtype), np.empty((3, wide + 1), x.dtype)
+    for i in range(low, cells.strips[s + 1]):
         c = cells.row_owners[i, 0]
-        if every_row or c != held:
-            _push_row(i, lattice, cells, widened, early, lift, push, pushed, felt, 0)
+        if cells.straddling or c != held:
+            _push_row(i, lattice, cells, widened, early, pushed, felt, 0)
             held = c
+        turn = beta
+        if top <= i < bottom:
+            for ahead in range(i - 1 if i == low or i == top else i + 1, i + 2):
+                lift_row(groups, lattice, lift, ahead, lifts, flow)
+            deflate_row(groups, lattice, cells, i, lifts, flow, push, beta, p, w)
+            turn = kind(1)
         straddles = cells.row_shares[i, 1] > 0
         weight = kind(0) if straddles else cells.row_shares[i, 0]
         part = kind(0)
         for j in range(width):
             relaxed = inverse[i, j]
-            direction = abs(relaxed) * (r[i, j] - felt[0, j]) + beta * p[i, j]
+            direction = abs(relaxed) * (r[i, j] - felt[0, j]) + turn * p[i, j]
             product = w[i, j] + beta * q[i, j]
             residual = r[i, j] - alpha * product
             p[i, j] = direction
@@ -146,7 +146,7 @@ def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untype
 
 
 @inner(fastmath=FAST)
-def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignore[no-untyped-def]
+def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped-def]
     """w = A z = (L + prior_weight) z + D^T m. Returns (r - D^T m) . z and z . (L + prior_weight) z.
 
     Both lack m . C^-1 m, since D z = C^-1 m: added up from pixels that part would be lost in rounding.
@@ -161,16 +161,16 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
     whole = prior_weight.size > 1
     down, right = lattice.down, lattice.right
     gamma, delta = 0.0, 0.0
-    held, every_row, slot, last_slot = -1, cells.straddling or lift.size > 0, 0, 0
+    held, slot, last_slot = -1, 0, 0
     for ahead in range(max(low - 1, 0), high + 1):
         one, two = (ahead + 1) & 1, ahead & 1  # the places of row i = ahead - 1 and of row ahead
         i = ahead - 1
         last_slot = slot
         if ahead < height:
             c = cells.row_owners[ahead, 0]
-            if every_row or c != held:
+            if cells.straddling or c != held:
                 slot = 1 - slot
-                _push_row(ahead, lattice, cells, widened, early, lift, push, pushed, felt, slot)
+                _push_row(ahead, lattice, cells, widened, early, pushed, felt, slot)
                 held = c
             if i >= 0 and i >= low - 1:
                 for x in range(width):
@@ -201,14 +201,26 @@ def product(s, lattice, cells, widened, early, lift, push, r, w):  # type: ignor
     return gamma, delta
 
 
+@inner()
+def _coarse_energy(groups, cells, lift, push):  # type: ignore[no-untyped-def]
+    """lift (N + 1,) = c of P^T A P c = lift, push = what weak data say to it. Returns c . P^T A P c."""
+    count = groups.inverse_pivot.size
+    sums, energy = lift.copy(), 0.0
+    solve_groups(groups, lift)
+    for g in range(count):
+        energy += sums[g] * lift[g]
+    weak_data(groups, cells, lift, push)
+    return energy
+
+
 @entry(parallel=ONLY_PRANGE)
-def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progress, span, stop):  # type: ignore[no-untyped-def]
+def iterate_all(lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop):  # type: ignore[no-untyped-def]
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
     The loop is compiled, as a call from Python takes some 20 microseconds. Returns the number of the iteration that
     would be next.
 
-    correction: E times that of levels (K, H, W), and what the data term says to it (K, h, W), or nothing; multipliers:
+    correction: of groups (K, N + 1), the last 0, and what weak data say to it (K, h, W), both for its use; multipliers:
     m (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w,
     p, q, x and r (K, H, W); parts of r . z, z . A z, p . p and m . C^-1 m (K, S); progress, stop: see `update_errors`.
     """
@@ -224,10 +236,18 @@ def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progres
             s = np.int64(strip)
             for k in range(r.shape[0]):
                 if progress.active[k]:
-                    gamma, delta = product(
-                        s, lattice, cells, widened[now, k], early[now, k], lift[k], push[k], r[k], w[k]
-                    )
+                    gamma, delta = product(s, lattice, cells, widened[now, k], early[now, k], r[k], w[k])
                     gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
+        if groups.number.size > 0:
+            parts_of_groups = cells.strips.size - 1
+            for part in prange(parts_of_groups):
+                for k in range(r.shape[0]):
+                    if progress.active[k]:
+                        sum_groups(np.int64(part), parts_of_groups, groups, w[k], lift[k])
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    # r has no part in the groups, so that deflation changes z . A z but not r . z.
+                    deltas[k, 0] -= _coarse_energy(groups, cells, lift[k], push[k])
         if not set_coefficients(progress, n, gammas, deltas):
             return n
         for strip in prange(cells.strips.size - 1):
@@ -235,8 +255,8 @@ def iterate_all(lattice, cells, correction, multipliers, vectors, parts, progres
             for k in range(r.shape[0]):
                 if progress.active[k]:
                     squares[k, s], compliances[k, s] = advance(
-                        s, lattice, cells, kind(progress.alpha[k]), kind(progress.beta[k]), widened[now, k],
-                        early[now, k], lift[k], push[k], w[k], p[k], q[k], x[k], r[k], m[k],
+                        s, lattice, cells, groups, lift[k], push[k], kind(progress.alpha[k]), kind(progress.beta[k]),
+                        widened[now, k], early[now, k], w[k], p[k], q[k], x[k], r[k], m[k],
                         early[after, k] if cells.straddling else widened[after, k],
                     )  # fmt: skip
         if cells.straddling:

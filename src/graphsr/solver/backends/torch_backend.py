@@ -84,7 +84,7 @@ class _TorchSystem(Stepwise):
         return min(waits) if waits and not self.has_levels and self.x.device.type == "cpu" else None
 
     def add_levels(self) -> None:
-        self.largest, self.has_levels = Levels.largest, True
+        self.largest, self.has_levels = Levels.largest_of_sum, True
         self.slowest = min([Levels.smallest, *(free.slowest for image in self.free for free in image)])
 
     def hidden_error(self) -> np.ndarray:
