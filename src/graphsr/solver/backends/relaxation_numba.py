@@ -15,14 +15,15 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, smoothing, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, meeting, smoothing, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.levels import Levels
+from graphsr.solver.backends.meeting import Team
 from graphsr.solver.stopping import Progress
 
-check_caches(kernels, sweeps, stopping, aggregation, smoothing)
+check_caches(kernels, sweeps, meeting, stopping, aggregation, smoothing)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
@@ -98,6 +99,7 @@ class RelaxedSystem:
         self.levels: Levels | None = None
         self.lift, self.push = (np.zeros((self.count, 0, 0), x.dtype) for _ in range(2))
         self.largest = 1.0
+        self.team = Team(min(numba.get_num_threads(), strips))
 
     @property
     def patience(self) -> int | None:
@@ -173,7 +175,8 @@ class RelaxedSystem:
             last = first + 1
         stop = (self.pixels, self.largest, tolerance, relative, float(self.precision.eps))
         return int(
-            sweeps.iterate_all(
+            self.team.run(
+                sweeps.iterate_all,
                 self.lattice,
                 self.cells,
                 (self.lift, self.push),
