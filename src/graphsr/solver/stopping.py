@@ -120,7 +120,7 @@ def update_errors(progress, n, squares, pixels, largest, tolerance, relative, ro
         progress.active[k] = early or not (lost or progress.held[k] >= _HOLDS)
 
 
-@inner()
+@entry()
 def smallest_ritz_value(alphas, betas, count):  # type: ignore[no-untyped-def]
     """Return the smallest eigenvalue of the Lanczos matrix after `count` iterations, by bisection on Sturm counts."""
     low, high = 0.0, 1.0 / alphas[0]
@@ -141,7 +141,7 @@ def smallest_ritz_value(alphas, betas, count):  # type: ignore[no-untyped-def]
     return high
 
 
-@inner()
+@entry()
 def estimate(step, previous_step, slowest):  # type: ignore[no-untyped-def]
     """Estimate the RMS error from the last two steps and the smallest eigenvalue."""
     t = np.sqrt(min(max(slowest, 1e-30), 1.0))

@@ -237,7 +237,7 @@ def iterate_all(rank, team, meeting, lattice, cells, correction, multipliers, ve
             return n
         for k in range(r.shape[0]):
             if progress.active[k]:
-                for s in range(low, high):
+                for s in range(high - 1, low - 1, -1):  # from where the last sweep ended: what it read is in the cache
                     squares[k, s], compliances[k, s] = advance(
                         s, lattice, cells, kind(progress.alpha[k]), kind(progress.beta[k]), widened[now, k],
                         early[now, k], lift[k], push[k], w[k], p[k], q[k], x[k], r[k], m[k],
