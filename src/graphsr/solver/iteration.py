@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphsr.solver import stopping
-from graphsr.solver.progress import EVERY, notify
+from graphsr.solver.progress import EVERY, is_observed, notify
 from graphsr.solver.stopping import Progress
 
 # Far beyond what any graph with a sensible contrast needs; a solve that gets here has failed.
@@ -24,6 +24,8 @@ _MOST_RESTARTS = 6
 _NEAR_ROUNDING = 100.0
 # The part of the tolerance that levels may still want to change.
 _HIDDEN = 0.2
+# Pixels that are iterated before Python looks for an interrupt, if nobody observes: some 0.1 s of them.
+_PIXELS_BLIND = 1 << 26
 # The rounding of double precision is below this, that of single precision above.
 _DOUBLE = 1e-10
 
@@ -136,9 +138,11 @@ def _conjugate_gradients(
 ) -> stopping.Progress:
     progress = stopping.begin(system.count, most)
     progress.slowest[:] = slowest
-    n = 0
+    n, at_once = 0, EVERY
+    if not is_observed():
+        at_once *= max(1, _PIXELS_BLIND // (EVERY * system.count * system.pixels))
     while n < most and progress.active.any():
-        n = system.iterate(progress, n, min(most, n + EVERY - n % EVERY), tolerance, relative)
+        n = system.iterate(progress, n, min(most, n + at_once - n % at_once), tolerance, relative)
         if n % EVERY == 0 and progress.active.any():
             notify(n, float((progress.error / np.maximum(tolerance, system.precision.tiny)).max()))
     return progress

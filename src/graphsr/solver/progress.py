@@ -24,6 +24,11 @@ def observed(observer: Observer) -> Iterator[None]:
         _observer.reset(token)
 
 
+def is_observed() -> bool:
+    """Return whether anybody wants to know."""
+    return _observer.get() is not None
+
+
 def notify(iterations: int, error: float) -> None:
     """Tell the observer, if there is one."""
     observer = _observer.get()

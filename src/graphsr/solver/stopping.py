@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from graphsr.compiled import entry, inner
 
 SAFETY = 2.0
 # The first coefficients say too little to rely on an estimate made from them.
@@ -57,7 +58,7 @@ def begin(systems: int, most: int) -> Progress:
     )
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-def]
     """Set alpha and beta of iteration n from the parts (N, S) of r . z and z . A z; return whether any is active."""
     for k in range(gammas.shape[0]):
@@ -78,10 +79,19 @@ def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-de
         progress.alphas[k, n] = progress.alpha[k]
         if n > 0:
             progress.betas[k, n - 1] = beta
-    return progress.active.any()
+    return is_any(progress.active)
 
 
-@njit(cache=True, nogil=True)
+@inner()
+def is_any(values):  # type: ignore[no-untyped-def]
+    """Return whether any of values (N,) is true."""
+    for value in values:  # noqa: SIM110  numba has no any()
+        if value:
+            return True
+    return False
+
+
+@entry()
 def update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
     """Estimate the errors after iteration n from the parts (N, S) of p . p, and end what is good enough.
 
@@ -110,7 +120,7 @@ def update_errors(progress, n, squares, pixels, largest, tolerance, relative, ro
         progress.active[k] = early or not (lost or progress.held[k] >= _HOLDS)
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def smallest_ritz_value(alphas, betas, count):  # type: ignore[no-untyped-def]
     """Return the smallest eigenvalue of the Lanczos matrix after `count` iterations, by bisection on Sturm counts."""
     low, high = 0.0, 1.0 / alphas[0]
@@ -131,7 +141,7 @@ def smallest_ritz_value(alphas, betas, count):  # type: ignore[no-untyped-def]
     return high
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def estimate(step, previous_step, slowest):  # type: ignore[no-untyped-def]
     """Estimate the RMS error from the last two steps and the smallest eigenvalue."""
     t = np.sqrt(min(max(slowest, 1e-30), 1.0))

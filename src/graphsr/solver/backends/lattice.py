@@ -196,7 +196,7 @@ def fit(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
             held = c
             for d in range(lift.shape[1]):
                 row[0, d] = lift[c, d]
-            widen_row(cells, row, 0, wide)
+            widen_row(cells, row, np.int64(0), wide)
         share = cells.row_shares[i, 0]
         for j in range(width):
             x[i, j] += max(lattice.inverse[i, j], x.dtype.type(0)) * share * wide[0, j]

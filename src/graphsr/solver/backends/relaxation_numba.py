@@ -15,14 +15,15 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, deflation, sweeps
+from graphsr.solver.backends import aggregation, block_elimination, block_solves, deflation, meeting, sweeps
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.levels import Levels
+from graphsr.solver.backends.meeting import Team
 from graphsr.solver.stopping import Progress
 
-check_caches(kernels, sweeps, stopping, aggregation, deflation)
+check_caches(kernels, sweeps, meeting, stopping, aggregation, deflation)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
@@ -99,6 +100,7 @@ class RelaxedSystem:
         self.groups, self.lift = deflation.no_groups(), np.zeros((self.count, 1))
         self.push = np.zeros((self.count, 0, 0), x.dtype)
         self.largest = 1.0
+        self.team = Team(min(numba.get_num_threads(), strips))
 
     @property
     def patience(self) -> int | None:
@@ -163,7 +165,8 @@ class RelaxedSystem:
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         stop = (self.pixels, self.largest, tolerance, relative, float(self.precision.eps))
         return int(
-            sweeps.iterate_all(
+            self.team.run(
+                sweeps.iterate_all,
                 self.lattice,
                 self.cells,
                 self.groups,

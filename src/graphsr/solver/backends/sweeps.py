@@ -8,12 +8,12 @@ makes what it needs again. So strips never wait for each other, and none writes 
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from graphsr.compiled import ONLY_PRANGE, entry, inner
+from graphsr.compiled import entry, inner
 from graphsr.solver.backends.deflation import deflate_row, lift_row, solve_groups, sum_groups, weak_data
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
-from graphsr.solver.stopping import set_coefficients, update_errors
+from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
+from graphsr.solver.stopping import is_any, set_coefficients, update_errors
 
 
 @inner(fastmath=FAST)
@@ -54,7 +54,7 @@ def advance(s, lattice, cells, groups, lift, push, alpha, beta, widened, early, 
     for i in range(low, cells.strips[s + 1]):
         c = cells.row_owners[i, 0]
         if cells.straddling or c != held:
-            _push_row(i, lattice, cells, widened, early, pushed, felt, 0)
+            _push_row(i, lattice, cells, widened, early, pushed, felt, np.int64(0))
             held = c
         turn = beta
         if top <= i < bottom:
@@ -137,7 +137,7 @@ def straddle(s, lattice, cells, early, r, m, widened):  # type: ignore[no-untype
             for x in range(width):
                 felt = a * early[first, x] + b * early[second, x]
                 sums[x] += weight * max(-lattice.inverse[i, x], kind(0)) * (r[i, x] - felt)
-        reduce_row(cells, sums, 0, more)
+        reduce_row(cells, sums, np.int64(0), more)
         for d in range(m.shape[1]):
             m[c, d] += lattice.gain[c, d] * more[0, d]
             compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
@@ -213,12 +213,14 @@ def _coarse_energy(groups, cells, lift, push):  # type: ignore[no-untyped-def]
     return energy
 
 
-@entry(parallel=ONLY_PRANGE)
-def iterate_all(lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop):  # type: ignore[no-untyped-def]
+@entry()
+def iterate_all(  # type: ignore[no-untyped-def]
+    rank, team, meeting, lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop
+):
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
-    The loop is compiled, as a call from Python takes some 20 microseconds. Returns the number of the iteration that
-    would be next.
+    The loop is compiled, as a call from Python takes some 20 microseconds. Threads of a team run it together, each on
+    its strips. Returns the number of the iteration that would be next.
 
     correction: of groups (K, N + 1), the last 0, and what weak data say to it (K, h, W), both for its use; multipliers:
     m (K, h, w), and for even and odd iterations widened over the columns, and the first ones (2, K, h, W); vectors: w,
@@ -230,42 +232,55 @@ def iterate_all(lattice, cells, groups, correction, multipliers, vectors, parts,
     gammas, deltas, squares, compliances = parts
     pixels, largest, tolerance, relative, rounding = stop
     kind = r.dtype.type
+    strips = cells.strips.size - 1
+    low, high = rank * strips // team, (rank + 1) * strips // team
     for n in range(span[0], span[1]):
         now, after = n & 1, 1 - (n & 1)
-        for strip in prange(cells.strips.size - 1):
-            s = np.int64(strip)
-            for k in range(r.shape[0]):
-                if progress.active[k]:
+        for k in range(r.shape[0]):
+            if progress.active[k]:
+                for s in range(low, high):
                     gamma, delta = product(s, lattice, cells, widened[now, k], early[now, k], r[k], w[k])
                     gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
+        role = meet(meeting, team)
         if groups.number.size > 0:
-            parts_of_groups = cells.strips.size - 1
-            for part in prange(parts_of_groups):
-                for k in range(r.shape[0]):
-                    if progress.active[k]:
-                        sum_groups(np.int64(part), parts_of_groups, groups, w[k], lift[k])
+            if role == LAST:
+                go_on(meeting, team)
             for k in range(r.shape[0]):
                 if progress.active[k]:
+                    sum_groups(rank, team, groups, w[k], lift[k])
+            if role != ABANDONED:
+                role = meet(meeting, team)
+        if role == LAST:
+            for k in range(r.shape[0]):
+                if groups.number.size > 0 and progress.active[k]:
                     # r has no part in the groups, so that deflation changes z . A z but not r . z.
                     deltas[k, 0] -= _coarse_energy(groups, cells, lift[k], push[k])
-        if not set_coefficients(progress, n, gammas, deltas):
+            set_coefficients(progress, n, gammas, deltas)
+            go_on(meeting, team)
+        if role == ABANDONED or not is_any(progress.active):
             return n
-        for strip in prange(cells.strips.size - 1):
-            s = np.int64(strip)
-            for k in range(r.shape[0]):
-                if progress.active[k]:
+        for k in range(r.shape[0]):
+            if progress.active[k]:
+                for s in range(high - 1, low - 1, -1):  # from where the last sweep ended: what it read is in the cache
                     squares[k, s], compliances[k, s] = advance(
                         s, lattice, cells, groups, lift[k], push[k], kind(progress.alpha[k]), kind(progress.beta[k]),
                         widened[now, k], early[now, k], w[k], p[k], q[k], x[k], r[k], m[k],
                         early[after, k] if cells.straddling else widened[after, k],
                     )  # fmt: skip
         if cells.straddling:
-            for strip in prange(cells.strips.size - 1):
-                s = np.int64(strip)
-                for k in range(r.shape[0]):
-                    if progress.active[k]:
+            role = meet(meeting, team)
+            if role == LAST:
+                go_on(meeting, team)
+            if role == ABANDONED:
+                return n
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    for s in range(low, high):
                         compliances[k, s] = straddle(s, lattice, cells, early[after, k], r[k], m[k], widened[after, k])
-        update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
-        if not progress.active.any():
+        role = meet(meeting, team)
+        if role == LAST:
+            update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
+            go_on(meeting, team)
+        if role == ABANDONED or not is_any(progress.active):
             return n + 1
     return span[1]
