@@ -57,7 +57,7 @@ def main(runs: list[str]) -> None:
                 x_label="thousand samples",
                 y_label="squared error against bicubic",
                 x_range=(0, float(max(line.x.max() for line in lines))),
-                y_range=(0, 1.2),
+                y_range=(0, 1.1 * float(max(line.y.max() for line in lines))),
             )
         )
     Image.fromarray(np.concatenate(pictures, 1)).save(_PICTURE)
