@@ -20,9 +20,9 @@ from numba.extending import intrinsic
 from graphsr.compiled import inner
 
 LAST, FOLLOWS, ABANDONED = 1, 0, -1  # what `meet` returns
-# A thread that waits looks so often, some microseconds; then it lets other programs run so often, some ten; then it
-# sleeps, as on a busy machine those it waits for may not run at all.
-_LOOKS, _YIELDS = 2000, 64
+# A thread that waits looks so often, some hundred microseconds; then it sleeps, as on a busy machine those it waits for
+# may not run at all. Yielding the core instead would give it to other programs for milliseconds.
+_LOOKS = 50_000
 _SLEEP = 50  # microseconds; on Windows milliseconds, which it has nothing shorter than
 _intrinsic: Any = intrinsic  # its types are those of what it decorates
 # Places in the array of a meeting, each in a cache line of its own: who has come, how often all have, who gave up.
@@ -37,12 +37,10 @@ def _external(name: str, function: Any, signature: Any) -> Any:
 
 if sys.platform == "win32":
     _library: Any = ctypes.WinDLL("kernel32")
-    _functions, _SLEEP = (_library.SwitchToThread, _library.Sleep), 1
+    _function, _SLEEP = _library.Sleep, 1
 else:
-    _library = ctypes.CDLL(None)
-    _functions = _library.sched_yield, _library.usleep
-_yield_core = _external("graphsr_yield_core", _functions[0], types.int32())
-_sleep = _external("graphsr_sleep", _functions[1], types.int32(types.uint32))
+    _function = ctypes.CDLL(None).usleep
+_sleep = _external("graphsr_sleep", _function, types.int32(types.uint32))
 
 
 class Team:
@@ -111,10 +109,8 @@ def meet(meeting, size):  # type: ignore[no-untyped-def]
         if _look(meeting, _GIVEN_UP) != 0:
             return ABANDONED
         looks += 1
-        if looks > _LOOKS + _YIELDS:
+        if looks > _LOOKS:
             _sleep(_SLEEP)
-        elif looks > _LOOKS:
-            _yield_core()
     return FOLLOWS
 
 
