@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -171,6 +172,28 @@ def test_the_network_can_say_how_low_an_edge_weight_may_be():
     assert least[0] < 1.2e-3
     assert least[1] == pytest.approx(1e-2, rel=1e-3)
     assert least[2] > 0.1
+
+
+def test_steps_of_the_first_target_lower_edge_weights_as_far_as_the_network_says():
+    network = model(replace(SMALL, offsets=False, colour_mu=0.08, floor=1e-2, first_target=True))
+    head = head_of(network)
+    torch.nn.init.zeros_(head.weight)
+    guide, source = images(1, 3, 40, 40), torch.arange(2.0).repeat_interleave(5).expand(1, 1, 10, 10).contiguous()
+    lowest = []
+    with torch.no_grad():
+        for share in (-20.0, -2.0, 20.0):  # of the sigmoid: not at all, a quarter, twice
+            head.bias[-1] = share
+            problem = network.prepare(guide, source)
+            lowest.append(float(problem.edges.right[0, :, 19].mean()))
+        step = problem.start.diff(dim=-1)[0, 0, :, 19].abs().min()
+    assert step > 0.1  # the first target has the step of the source
+    assert lowest[1] < 0.7 * lowest[0]
+    assert lowest[2] == pytest.approx(lowest[0] / math.e**3, rel=1e-4)  # never lower than that
+
+
+def test_a_first_target_needs_a_colour_graph():
+    with pytest.raises(InputError, match="first_target is that of the colour graph: it needs colour_mu"):
+        model(replace(SMALL, first_target=True))
 
 
 def test_floors_that_could_exceed_a_whole_edge_weight_are_refused():

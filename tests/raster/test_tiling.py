@@ -70,6 +70,15 @@ def test_a_network_adds_its_reach_to_the_halo():
     assert default_halo(grid, Locality(256, 32, 9e-4, 2e-3))[0] == alone + 256
 
 
+def test_a_first_target_adds_its_own_decay_also_where_the_source_counts_less():
+    grid, first = Grid.edge_to_edge((512, 512), (64, 64)), Locality(edge_weight=5e-4, floor=5e-3)
+    looking = replace(COLOUR, first=first)
+    for confidence in (1.0, 1e-3):
+        without, with_one = COLOUR.weighed(confidence), looking.weighed(confidence)
+        added = default_halo(grid, with_one)[0] - default_halo(grid, without)[0]
+        assert added == pytest.approx(4 * decay_length(8.0, first.weighed(confidence)), abs=1)
+
+
 def test_the_default_tile_shrinks_with_the_memory_a_pixel_takes():
     grid = Grid.edge_to_edge((20_000, 20_000), (2500, 2500))
     assert default_side(grid, (101, 101), 208) == 2048
