@@ -222,6 +222,16 @@ class TestDrawing:
         assert drawn.count("bicubic") > drawn.count("gaussian") > 10
         assert drawn.count("point") > 10
 
+    def test_a_stated_footprint_is_that_of_clean_sources_and_of_those_with_another_flaw(self) -> None:
+        drawn = [replace(TRAINING, footprints=0.0).draw(rng(seed), 8.0, "bicubic").footprint for seed in range(50)]
+        assert set(drawn) == {"bicubic"}
+
+    def test_a_footprint_is_stated_as_often_as_asked(self) -> None:
+        drawn = [replace(TRAINING, stated=0.3).draw_stated(rng(seed)) for seed in range(400)]
+        assert drawn.count("bicubic") == pytest.approx(120, abs=35)
+        assert set(drawn) == {"bicubic", "box"}
+        assert RandomDegradation().draw_stated(rng(0)) == "box"
+
     def test_a_probability_above_1_is_refused(self) -> None:
         with pytest.raises(InputError, match="clean must be between 0 and 1, not 2"):
             RandomDegradation(clean=2.0)

@@ -26,8 +26,17 @@ FORMS = {
     "refined colours": replace(SMALL, colour_mu=0.08),
     "confidence": replace(SMALL, confidence=True),
     "first target": replace(SMALL, colour_mu=0.08, floor=1e-2, first_target=True),
+    "re-weighting": replace(SMALL, reweighting=4),
     "bundled": replace(
-        SMALL, colour_mu=0.08, floors=True, floor=1e-2, confidence=True, detail=True, first_target=True, offsets=False
+        SMALL,
+        colour_mu=0.08,
+        floors=True,
+        floor=1e-2,
+        confidence=True,
+        detail=True,
+        first_target=True,
+        offsets=False,
+        reweighting=8,
     ),
 }
 
@@ -194,6 +203,43 @@ def test_steps_of_the_first_target_lower_edge_weights_as_far_as_the_network_says
 def test_a_first_target_needs_a_colour_graph():
     with pytest.raises(InputError, match="first_target is that of the colour graph: it needs colour_mu"):
         model(replace(SMALL, first_target=True))
+
+
+class TestReweighting:
+    HOW = replace(SMALL, offsets=False, reweighting=8)
+    STEP = torch.arange(2.0).repeat_interleave(5).expand(1, 1, 10, 10).contiguous()
+
+    def test_before_training_it_changes_nothing(self):
+        guide = images(1, 3, 40, 40)
+        network = model(self.HOW).with_rtol(1e-6)
+        plain = model(replace(self.HOW, reweighting=0)).with_rtol(1e-6)
+        missing = plain.load_state_dict(network.state_dict(), strict=False)
+        assert all(key.startswith("reweighting.") for key in missing.unexpected_keys)
+        with torch.no_grad():
+            found, expected = network.run(guide, self.STEP), plain.run(guide, self.STEP)
+        torch.testing.assert_close(found.edges.down, expected.edges.down, rtol=0, atol=0)
+        torch.testing.assert_close(found.target, expected.target, rtol=0, atol=1e-5)
+
+    def test_it_sees_the_target_on_the_graph_before(self):
+        network = model(self.HOW)
+        small: Any = network.reweighting
+        for layer in (small.first, small.wide, small.last):
+            torch.nn.init.zeros_(layer.weight)
+            torch.nn.init.zeros_(layer.bias)
+        small.first.weight.data[0, -1, 1, 1] = 1.0  # the first feature: the step to the right
+        small.last.weight.data[1, 0, 1, 1] = -1e3  # an edge with any step is as weak as can be
+        with torch.no_grad():
+            edges = network.prepare(images(1, 3, 40, 40), self.STEP).edges
+            network.reweighting.last.weight.zero_()
+            before = network.prepare(images(1, 3, 40, 40), self.STEP).edges
+        change = (edges.right / before.right)[0, :, 19]  # where the source has its step
+        assert float(change.min()) == pytest.approx(math.exp(-4), rel=1e-4)  # never weaker than that
+        assert float(change.max()) < 1.1 * math.exp(-4)
+        torch.testing.assert_close(edges.down, before.down, rtol=0, atol=0)
+
+    def test_published_models_have_none(self):
+        with pytest.raises(InputError, match="reweighting is a number of channels, and not for `published`"):
+            GraphSR(replace(SMALL, reweighting=8, published=True, offsets=False, hints=False))
 
 
 def test_floors_that_could_exceed_a_whole_edge_weight_are_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -35,6 +36,7 @@ EVERYTHING = graphsr.Architecture(
     colour_mu=0.04,
 )
 LOOKING_FIRST = replace(EVERYTHING, first_target=True)
+REWEIGHTING = replace(EVERYTHING, reweighting=8)
 
 
 def model_of(architecture: graphsr.Architecture, seed: int = 0) -> graphsr.GraphSR:
@@ -92,19 +94,35 @@ def test_everything_that_a_model_predicts_is_the_same(tmp_path: Path, holes: boo
 
 
 def graph_of(opened: onnxruntime.InferenceSession, guide: torch.Tensor, source: torch.Tensor) -> dict[str, np.ndarray]:
-    """Run a model; one that looks at a first target twice: for the graph of that, and with it."""
-    if "first_target" not in [each.name for each in opened.get_inputs()]:
-        return run(opened, guide=guide, source=source)
-    found = run(opened, guide=guide, source=source, first_target=torch.zeros_like(guide[:, :1]))
-    edges = graphsr.Edges(*(torch.from_numpy(found[f"first_{name}"]) for name in ("down", "right")))
-    confidence, size = torch.from_numpy(found["confidence"]), (guide.shape[2], guide.shape[3])
-    first = graphsr.solve(edges, source, size, confidence=confidence, rtol=1e-6)
-    return run(opened, guide=guide, source=source, first_target=first)
+    """Run a model; one that looks at targets once more for each of them: for its graph, and with it."""
+    names = [each.name for each in opened.get_inputs() if each.name.endswith("_target")]
+    given = {name: torch.zeros_like(guide[:, :1]) for name in names}
+    found = run(opened, guide=guide, source=source, **given)
+    for name in names:
+        edges, offsets = (graph_in(found, kind) for kind in (name.removesuffix("target"), "offset_"))
+        confidence, size = torch.from_numpy(found["confidence"]), (guide.shape[2], guide.shape[3])
+        offsets = offsets if name == "second_target" else None
+        given[name] = graphsr.solve(edges, source, size, confidence=confidence, offsets=offsets, rtol=1e-6)
+        found = run(opened, guide=guide, source=source, **given)
+    return found
+
+
+def graph_in(found: dict[str, np.ndarray], kind: str) -> graphsr.Edges | None:
+    """The numbers on the edges that are called so, if there are any."""
+    if f"{kind}down" not in found:
+        return None
+    return graphsr.Edges(*(torch.from_numpy(found[f"{kind}{name}"]) for name in ("down", "right")))
 
 
 @pytest.mark.parametrize("holes", [False, True])
-def test_a_model_that_looks_at_a_first_target_takes_it_and_says_its_graph(tmp_path: Path, holes: bool) -> None:
-    model = model_of(LOOKING_FIRST).with_rtol(1e-6)
+@pytest.mark.parametrize("how", [LOOKING_FIRST, REWEIGHTING, replace(LOOKING_FIRST, reweighting=8)])
+def test_a_model_that_looks_at_targets_takes_them_and_says_their_graphs(
+    tmp_path: Path, how: graphsr.Architecture, holes: bool
+) -> None:
+    model = model_of(how).with_rtol(1e-6)
+    if how.reweighting:
+        small: Any = model.reweighting
+        torch.nn.init.normal_(small.last.weight, std=0.1)
     opened = session(model, tmp_path / "model.onnx")
     for size, source_size in SIZES:
         guide, source = pair(size, source_size, holes)

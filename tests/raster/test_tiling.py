@@ -72,7 +72,7 @@ def test_a_network_adds_its_reach_to_the_halo():
 
 def test_a_first_target_adds_its_own_decay_also_where_the_source_counts_less():
     grid, first = Grid.edge_to_edge((512, 512), (64, 64)), Locality(edge_weight=5e-4, floor=5e-3)
-    looking = replace(COLOUR, first=first)
+    looking = replace(COLOUR, shown=(first,))
     for confidence in (1.0, 1e-3):
         without, with_one = COLOUR.weighed(confidence), looking.weighed(confidence)
         added = default_halo(grid, with_one)[0] - default_halo(grid, without)[0]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from graphsr.data.degradation import RandomDegradation
 from graphsr.errors import GraphSRError, InputError
 from graphsr.models.architecture import Architecture
 from graphsr.models.registry import load
@@ -260,6 +261,13 @@ class TestSamples:
         one, other = Batches(config, 0, 0).batch(3), Batches(config, 0, 1).batch(3)
         assert one.source.shape == other.source.shape
         assert not torch.equal(one.target, other.target)
+
+    def test_processes_share_the_stated_footprint(self, config):
+        config = replace(config, degradation=RandomDegradation(clean=1.0, stated=0.5))
+        numbers = range(12)
+        drawn = [[Batches(config, 0, rank).batch(n).footprint for n in numbers] for rank in (0, 1)]
+        assert drawn[0] == drawn[1]
+        assert set(drawn[0]) == {"box", "bicubic"}
 
     def test_factors_vary(self, config):
         batches = Batches(config, 0)

@@ -7,15 +7,23 @@ from dataclasses import replace
 import pytest
 import torch
 
+import graphsr
 from graphsr.baselines import METHODS
+from graphsr.errors import InputError
 from graphsr.models.architecture import Architecture
+from graphsr.models.base import whole
 from graphsr.models.graphsr import GraphSR
+from graphsr.sampling import Sampling
+from graphsr.training.config import Config
 from graphsr.training.loss import target_loss
-from graphsr.training.network import build_network, has_unused_parameters, set_training
-from graphsr.training.sections import Diffusion, Optimisation, Validation
+from graphsr.training.network import build_network, freeze, has_unused_parameters, initial_network, set_training
+from graphsr.training.sections import Data, DataSet, Diffusion, Optimisation, Validation
+from graphsr.training.state import TrainingState
 from graphsr.training.step import TrainingStep
 
 TINY = Architecture(extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), first_lambda=1e-3)
+TINY_WITH_NOISE = replace(TINY, confidence=True)
+DATA = Data(sets=(DataSet("synthetic"),))
 
 
 def batch(size: int = 32, factor: int = 4):
@@ -39,6 +47,42 @@ def test_frozen_statistics_are_those_that_the_network_is_used_with(frozen):
     kept = all(torch.equal(value, network.state_dict()[name]) for name, value in before.items())
     assert network.training
     assert kept == frozen
+
+
+def test_the_network_is_told_the_footprint():
+    guide, _, target = batch()
+    source = Sampling((32, 32), (8, 8), footprint="bicubic")(target)
+    network = GraphSR(TINY).eval()
+    window = whole(guide, source, None, Sampling((32, 32), (8, 8), footprint="bicubic"))
+    loss = TrainingStep(network, Optimisation())(guide, source, target, "bicubic")
+    assert loss.item() == target_loss(network.run(guide, source, window=window).target, target, source, "l1").item()
+
+
+def test_frozen_parameters_keep_their_values(tmp_path):
+    frozen = ("noise_network", "feature_extractor.encoder")
+    state = TrainingState(
+        Config(model=TINY_WITH_NOISE, pretrained=False, data=DATA, optimisation=Optimisation(frozen=frozen)), tmp_path
+    )
+    before = {name: value.clone() for name, value in state.network.named_parameters()}
+    TrainingStep(state.network, Optimisation())(*batch()).backward()
+    state.optimiser.step()
+    changed = {name for name, value in state.network.named_parameters() if not torch.equal(value, before[name])}
+    assert changed == {name for name in before if not name.startswith(frozen)}
+
+
+def test_what_is_frozen_has_to_be_there():
+    with pytest.raises(
+        InputError, match=r"frozen: no parameter's name begins with 'noise'; known are feature_extractor, log"
+    ):
+        freeze(GraphSR(TINY), ("noise",))
+
+
+def test_a_model_without_reweighting_may_be_trained_on_with_it(tmp_path):
+    graphsr.save(GraphSR(TINY), tmp_path / "plain.safetensors")
+    start = str(tmp_path / "plain.safetensors")
+    network = initial_network(Config(start=start, model=replace(TINY, reweighting=4), data=DATA))
+    plain = graphsr.load(start).state_dict()
+    assert all(torch.equal(network.state_dict()[name], value) for name, value in plain.items())
 
 
 def test_without_predicted_noise_it_is_the_loss_of_the_target():

@@ -97,6 +97,7 @@ class RandomDegradation:
             every other case.
         footprints: probability of a footprint other than the box, in a source that is not left clean: of three in five
             cases bicubic, of one each a Gaussian or a point.
+        stated: probability that the footprint of a step's sources is bicubic and that the model is told so.
     """
 
     clean: float = 0.0
@@ -110,21 +111,32 @@ class RandomDegradation:
     quantisation: float = 0.0
     missing_at_edges: float = 0.0
     missing: float = 0.0
+    stated: float = 0.0
 
     def __post_init__(self) -> None:
-        parts = ("clean", "often", "footprints", "flying", "outliers", "missing_at_edges", "missing")
+        parts = ("clean", "often", "footprints", "stated", "flying", "outliers", "missing_at_edges", "missing")
         _check_strengths(self, parts)
 
-    def draw(self, rng: np.random.Generator, factor: float) -> Degradation:
-        """Draw what is wrong with one source, whose pixels are `factor` target pixels wide."""
+    def draw_stated(self, rng: np.random.Generator) -> str:
+        """Draw the footprint that a model is told."""
+        return "bicubic" if self.stated and rng.random() < self.stated else "box"
+
+    def draw(self, rng: np.random.Generator, factor: float, stated: str = "box") -> Degradation:
+        """Draw what is wrong with one source, whose pixels are `factor` target pixels wide.
+
+        Args:
+            rng: where it is drawn from.
+            factor: between target and source.
+            stated: the footprint that the model is told, which a clean source has.
+        """
         if rng.random() < self.clean:
-            return Degradation()
+            return Degradation(footprint=stated)
         names = ("shift", "warp", "flying", "noise", "outliers", "quantisation", "missing_at_edges", "missing")
         # A source that lies a whole pixel aside says so little of edges that it teaches soft ones.
         most = {name: getattr(self, name) for name in names} | {"shift": min(self.shift, 0.5 * factor)}
         strengths = {name: self._strength(most[name], rng) for name in names}
         strengths["noise"] *= rng.random()
-        footprint = _draw_footprint(rng) if rng.random() < self.footprints else "box"
+        footprint = _draw_footprint(rng) if rng.random() < self.footprints else stated
         noise_grows = strengths["noise"] > 0 and bool(rng.random() < 0.5)
         return Degradation(footprint=footprint, noise_grows=noise_grows, **strengths)
 

@@ -33,6 +33,8 @@ class Architecture:
         colour_power: With which power of the squared difference edge weights of that colour graph fall.
         first_target: Whether to show the network the target of that colour graph beside the interpolated source, and to
             predict how far its steps lower edge weights.
+        reweighting: Width of a second, small network that looks at the target on the predicted graph and changes edge
+            weights once more; 0: none.
         published: Guide scaling and interpolation of the reference implementation, for its checkpoints.
     """
 
@@ -51,6 +53,7 @@ class Architecture:
     colour_mu: float = 0.0
     colour_power: float = 1.25
     first_target: bool = False
+    reweighting: int = 0
     published: bool = False
 
     @property
@@ -77,5 +80,7 @@ class Architecture:
             raise InputError(
                 "GraphSR: first_target is that of the colour graph: it needs colour_mu, and not `published`"
             )
+        if self.reweighting < 0 or (self.reweighting and self.published):
+            raise InputError("GraphSR: reweighting is a number of channels, and not for `published` models")
         if self.floors and not 0 < self.floor * math.exp(MOST_FLOOR_CHANGE) < 1:
             raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {self.floor}")

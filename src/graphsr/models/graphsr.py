@@ -16,11 +16,13 @@ from graphsr.measurements.noise import noise_confidence
 from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
-from graphsr.models.first_target import first_target
+from graphsr.models.first_target import first_graph
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
 from graphsr.models.published_interpolation import interpolate_published
+from graphsr.models.reweighting import Reweighting
+from graphsr.models.shown_target import shown_target
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import Scale, known_pixels
@@ -68,6 +70,8 @@ class GraphSR(Model):
         if architecture.confidence:
             self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_UNIT)]))
             self.noise_network = NoiseNetwork()
+        if architecture.reweighting:
+            self.reweighting = Reweighting(architecture.reweighting)
         self.feature_extractor = features.build(
             architecture.extractor,
             guide_channels=3 + 2 * architecture.hints + architecture.detail + architecture.first_target,
@@ -89,8 +93,9 @@ class GraphSR(Model):
         # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         weight = float(self.log_lambda.detach().exp())
         floor = self.architecture.floor
-        first = Locality(edge_weight=FIRST_LAMBDA, floor=floor) if self.architecture.first_target else None
-        return Locality(reach, self.feature_extractor.multiple, weight, floor, first)
+        first = [Locality(edge_weight=FIRST_LAMBDA, floor=floor)] if self.architecture.first_target else []
+        second = [Locality(edge_weight=weight, floor=floor)] if self.architecture.reweighting else []
+        return Locality(reach, self.feature_extractor.multiple, weight, floor, (*first, *second))
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
@@ -141,13 +146,10 @@ class GraphSR(Model):
             noise = self._noise(colours, source, window)
             found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
-        first, start = None, interpolated
-        if self.architecture.first_target:
-            how = self.architecture
-            first = first_target(colours, interpolated, measured, confidence, window, how, self.rtol)
-            if source.shape[1] == 1:
-                start = first * scale.source_std + scale.source_mean
-        predicted = self.predict(colours, interpolated, measured, window, first)
+        predicted, shown = self._final_graph(colours, interpolated, measured, confidence, window)
+        start = interpolated
+        if shown is not None and source.shape[1] == 1:
+            start = shown * scale.source_std + scale.source_mean
         problem = Problem(
             predicted.edges,
             sampling,
@@ -160,6 +162,29 @@ class GraphSR(Model):
             start=start,
         )
         return problem, noise
+
+    def _final_graph(
+        self,
+        colours: torch.Tensor,
+        interpolated: torch.Tensor,
+        source: torch.Tensor,
+        confidence: torch.Tensor | None,
+        window: Window,
+    ) -> tuple[Prediction, torch.Tensor | None]:
+        """Return the graph, and the last target (B, 1, H, W) that was looked at on the way to it, standardised."""
+        how, component = self.architecture, window.scale.first_component(interpolated)
+        shown = None
+        if how.first_target:
+            edges = first_graph(colours, component, how)
+            shown = shown_target(edges, source, confidence, window, component, self.rtol)
+        predicted = self.predict(colours, interpolated, source, window, shown)
+        if not how.reweighting:
+            return predicted, shown
+        edges, offsets = predicted
+        start = component if shown is None else shown
+        shown = shown_target(edges, source, confidence, window, start, self.rtol, offsets)
+        edges = self.reweighting(edges, shown, colours, component, log_factor(window.sampling))
+        return Prediction(edges, offsets), shown
 
     def noise(self, guide: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         """Predict the noise of a source alone, without its target.

@@ -23,9 +23,10 @@ _SIZES = {
     "source": _SOURCE,
     "interpolated": _GUIDE,
     "first_target": _GUIDE,
+    "second_target": _GUIDE,
     "confidence": _SOURCE,
-    **{f"{of}down": ("height_less_1", "width") for of in ("", "offset_", "first_")},
-    **{f"{of}right": ("height", "width_less_1") for of in ("", "offset_", "first_")},
+    **{f"{of}down": ("height_less_1", "width") for of in ("", "offset_", "first_", "second_")},
+    **{f"{of}right": ("height", "width_less_1") for of in ("", "offset_", "first_", "second_")},
 }
 
 
@@ -45,7 +46,8 @@ def write_onnx(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     predicts them, `offset_down` and `offset_right` in the units of the source, and `confidence` (B, 1, h, w).
     `colour` takes a guide of any number of channels. A checkpoint of the reference implementation takes a guide in
     0..1, and `interpolated` (B, 1, H, W), the source as that interpolates it. A model that looks at a first target
-    takes `first_target` (B, 1, H, W), and also returns the graph to find it with, `first_down` and `first_right`.
+    takes `first_target` (B, 1, H, W), and also returns the graph to find it with, `first_down` and `first_right`; one
+    that re-weights edges takes `second_target`, whose graph is `second_down` and `second_right`.
 
     Args:
         model: Any graph model.
@@ -76,6 +78,7 @@ def _export(graph: TracedGraph | TracedColour, path: Path) -> None:
         "source": torch.rand(1, 1, *_TRACED_SOURCE_SIZE, generator=generator),
         "interpolated": torch.rand(1, 1, *_TRACED_SIZE, generator=generator),
         "first_target": torch.rand(1, 1, *_TRACED_SIZE, generator=generator),
+        "second_target": torch.rand(1, 1, *_TRACED_SIZE, generator=generator),
     }
     with warnings.catch_warnings(), torch.enable_grad():  # with gradients networks run without tricks for the CPU
         warnings.simplefilter("ignore")  # of the tracer, of which the tests say whether they matter

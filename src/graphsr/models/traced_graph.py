@@ -62,8 +62,8 @@ class TracedGraph(nn.Module):
     """The graph of a learned model: guide (B, 3, H, W), source (B, 1, h, w) -> down, right and more.
 
     A model of the reference implementation takes the guide in 0..1, and the interpolated source (B, 1, H, W) too. A
-    model that looks at a first target takes that, (B, 1, H, W) in the units of the source; its graph is one of the
-    outputs, so whoever runs it runs it twice.
+    model that looks at targets on the way to its graph takes them, (B, 1, H, W) in the units of the source, and their
+    graphs are among the outputs, so whoever runs it runs it once for each graph.
     """
 
     def __init__(self, model: GraphSR) -> None:
@@ -75,7 +75,8 @@ class TracedGraph(nn.Module):
         """Return the names of what it takes."""
         how = self.model.architecture
         first = ("first_target",) if how.first_target else ()
-        return ("guide", "source", *(("interpolated",) if how.published else ()), *first)
+        second = ("second_target",) if how.reweighting else ()
+        return ("guide", "source", *(("interpolated",) if how.published else ()), *first, *second)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -83,21 +84,23 @@ class TracedGraph(nn.Module):
         how = self.model.architecture
         offsets = ("offset_down", "offset_right") if how.offsets else ()
         first = ("first_down", "first_right") if how.first_target else ()
-        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()), *first)
+        second = ("second_down", "second_right") if how.reweighting else ()
+        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()), *first, *second)
 
-    def forward(self, guide: Tensor, source: Tensor, shown: Tensor | None = None) -> tuple[Tensor, ...]:
+    def forward(self, guide: Tensor, source: Tensor, *shown: Tensor) -> tuple[Tensor, ...]:
         """Return what `outputs` names.
 
         Edge weights down (B, H-1, W) and right (B, H, W-1); offsets shaped like them, in the units of the source;
-        confidences (B, 1, h, w), 0 where the source is missing; the edge weights of the first target.
+        confidences (B, 1, h, w), 0 where the source is missing; the edge weights of the targets looked at.
 
         Args:
             guide: (B, 3, H, W).
             source: (B, 1, h, w), NaN is missing.
-            shown: (B, 1, H, W) interpolated source or first target, for the models that take one.
+            shown: What else `inputs` names, each (B, 1, H, W).
         """
         model, how = self.model, self.model.architecture
-        colours, component, std = _standardised(guide, source, shown if how.published else None)
+        given = dict(zip(self.inputs[2:], shown, strict=True))
+        colours, component, std = _standardised(guide, source, given.get("interpolated"))
         if how.published:
             colours = imagenet_normalised(guide)
         known = ~torch.isnan(source)
@@ -109,10 +112,14 @@ class TracedGraph(nn.Module):
             planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
         if how.detail:
             planes.append(_of_source_pixels(from_median(measured), guide))
-        if how.first_target and shown is not None:
-            planes.append((shown - mean) / std)
+        if how.first_target:
+            planes.append((given["first_target"] - mean) / std)
         seen = torch.cat([*planes, component], 1)
-        edges, offsets = model.graph_of(self._extract(seen), seen)
+        predicted, offsets = model.graph_of(self._extract(seen), seen)
+        edges = predicted
+        if how.reweighting:
+            second = (given["second_target"] - mean) / std
+            edges = model.reweighting(predicted, second, colours, component, _log_factor(guide, source))
         found = [edges.down, edges.right]
         if offsets is not None:
             found += [offsets.down[:, 0] * std[:, 0], offsets.right[:, 0] * std[:, 0]]
@@ -127,6 +134,8 @@ class TracedGraph(nn.Module):
         if how.first_target:
             first = first_graph(colours, component, how)
             found += [first.down, first.right]
+        if how.reweighting:
+            found += [predicted.down, predicted.right]
         return tuple(found)
 
     def _extract(self, seen: Tensor) -> Tensor:

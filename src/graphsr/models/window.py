@@ -36,16 +36,16 @@ class Locality:
         multiple: Windows begin at multiples of so many pixels, to lie alike in the network's strides.
         edge_weight: The strongest edge weight, lambda; 0: no graph.
         floor: The weakest edge weight as a part of the strongest.
-        first: Of the first target that the network reads; None: it reads none.
+        shown: Of the targets that its networks read before, one after another.
     """
 
     reach: int = 0
     multiple: int = 1
     edge_weight: float = 0.0
     floor: float = 1.0
-    first: Locality | None = None
+    shown: tuple[Locality, ...] = ()
 
     def weighed(self, confidence: float) -> Locality:
         """Return the same where source pixels count less: edges are stronger against them."""
-        first = None if self.first is None else self.first.weighed(confidence)
-        return replace(self, edge_weight=self.edge_weight / confidence, first=first)
+        shown = tuple(each.weighed(confidence) for each in self.shown)
+        return replace(self, edge_weight=self.edge_weight / confidence, shown=shown)

@@ -14,8 +14,8 @@ from graphsr.raster.grid import Box, Grid
 # Width of a halo: lengths of decay, and source pixels. Measured (docs/raster.md): differences are below 1e-3 of the
 # target's standard deviation after 5 lengths in the worst graph found, below 1e-4 after these.
 _LENGTHS = 6
-# The same for a first target that the network only looks at.
-_FIRST_LENGTHS = 4
+# The same for targets that a network only looks at.
+_SHOWN_LENGTHS = 4
 _SOURCE_PIXELS = 2
 # A window has to fit into this memory, and its tile not to be larger than that.
 _WINDOW_BYTES = 2.0e9
@@ -61,8 +61,8 @@ def default_halo(grid: Grid, locality: Locality, footprint: str = "box") -> tupl
 
     def along(step: float) -> int:
         solve = _LENGTHS * decay_length(step, locality) if locality.edge_weight > 0 else 0.0
-        first = 0.0 if locality.first is None else _FIRST_LENGTHS * decay_length(step, locality.first)
-        return locality.reach + math.ceil(solve + first + (_SOURCE_PIXELS + beyond) * step)
+        shown = sum(_SHOWN_LENGTHS * decay_length(step, each) for each in locality.shown)
+        return locality.reach + math.ceil(solve + shown + (_SOURCE_PIXELS + beyond) * step)
 
     return along(grid.step[0]), along(grid.step[1])
 

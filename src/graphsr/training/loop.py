@@ -147,7 +147,8 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
     for group in optimiser.param_groups:
         group["lr"] = group["initial_lr"] * learning_rate(step, config.schedule)
     try:
-        loss = module(*(x.to(fabric.device) for x in (batch.guide, batch.source, batch.target)))
+        images = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
+        loss = module(*images, batch.footprint)
     except (ConvergenceError, InputError) as error:  # a network that diverges predicts graphs that no solve accepts
         raise _failed_step(step, str(error), state.last) from error
     value = float(loss.detach())

@@ -40,7 +40,7 @@ def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Ten
     return difference.abs().mean() + difference.square().mean()
 
 
-def noise_loss(noise: Tensor, target: Tensor, source: Tensor) -> Tensor:
+def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling | None = None) -> Tensor:
     """Return the negative log-likelihood of the source's errors under the noise that a network predicts.
 
     The distribution is Cauchy's: real errors have long tails, and its gradient is bounded. Clean sources count more.
@@ -49,11 +49,13 @@ def noise_loss(noise: Tensor, target: Tensor, source: Tensor) -> Tensor:
         noise: (B, 1, h, w), predicted standard deviation of each source pixel, in standard deviations of the source.
         target: (B, 1, H, W), the truth; NaN = unknown.
         source: (B, 1, h, w), NaN = missing.
+        sampling: what source pixels average over; default their own area.
 
     Returns:
         One number (), up to a constant.
     """
-    sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
+    if sampling is None:
+        sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
     true_source, share = sampling.masked(torch.nan_to_num(target), torch.isfinite(target))
     known = torch.isfinite(source)
     mean, std = mean_and_std(source, known)

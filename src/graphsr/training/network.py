@@ -18,6 +18,7 @@ from graphsr.models.architecture import Architecture
 from graphsr.models.graphsr import GraphSR
 from graphsr.models.registry import load
 from graphsr.settings import build
+from graphsr.suggestion import suggestion
 from graphsr.training.config import Config
 from graphsr.training.sections import Optimisation
 
@@ -65,6 +66,8 @@ def initial_network(config: Config) -> Trainable:
     except InputError as error:
         raise InputError(f"start = {config.start!r}: {error}") from error
     own = network.state_dict()
+    # What changes nothing before it is trained may be new.
+    weights = {key: value for key, value in own.items() if key.startswith("reweighting.")} | weights
     other = sorted({key for key in own.keys() | weights.keys() if _shape(own, key) != _shape(weights, key)})
     if other:
         raise InputError(f"start = {config.start!r}: another network than that to be trained; {other[0]} differs")
@@ -82,8 +85,19 @@ def set_training(network: Trainable, how: Optimisation) -> None:
     network.train()
     if how.frozen_statistics:
         for module in network.modules():
-            if isinstance(module, nn.BatchNorm2d):
+            if isinstance(module, nn.BatchNorm2d | Encoder):
                 module.eval()
+
+
+def freeze(network: Trainable, beginnings: tuple[str, ...]) -> None:
+    """Leave parameters out of the training whose names begin so."""
+    names = [name for name, _ in network.named_parameters()]
+    for beginning in beginnings:
+        if not any(name.startswith(beginning) for name in names):
+            known = sorted({name.partition(".")[0] for name in names})
+            raise InputError(f"frozen: no parameter's name begins with {beginning!r}; {suggestion(beginning, known)}")
+    for name, parameter in network.named_parameters():
+        parameter.requires_grad_(not name.startswith(beginnings))
 
 
 def _build_baseline(config: Config) -> NetworkBaseline:

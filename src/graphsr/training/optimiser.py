@@ -17,8 +17,9 @@ def make_optimiser(network: Trainable, how: Optimisation) -> torch.optim.Adam:
     rate = how.learning_rate if how.encoder_learning_rate is None else how.encoder_learning_rate
     groups = []
     for times, parameters in parameter_groups(network):
-        others = [p for p in parameters if id(p) not in of_encoder]
-        encoding = [p for p in parameters if id(p) in of_encoder]
+        trained = [p for p in parameters if p.requires_grad]
+        others = [p for p in trained if id(p) not in of_encoder]
+        encoding = [p for p in trained if id(p) in of_encoder]
         for base, chosen in ((how.learning_rate, others), (rate, encoding)):
             if chosen:
                 groups.append({"params": chosen, "initial_lr": times * base})

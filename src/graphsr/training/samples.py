@@ -30,11 +30,13 @@ class Batch:
         guide: (B, 3, H, W), 0 to 1.
         source: (B, 1, h, w), NaN = missing.
         target: (B, 1, H, W), NaN = unknown.
+        footprint: what the network is told that source pixels average over.
     """
 
     guide: torch.Tensor
     source: torch.Tensor
     target: torch.Tensor
+    footprint: str = "box"
 
 
 class Batches(IterableDataset[Batch | GraphSRError]):
@@ -71,20 +73,21 @@ class Batches(IterableDataset[Batch | GraphSRError]):
         """Draw batch `n`."""
         config = self.config
         size = (config.data.size, config.data.size)
-        # All processes share the factor of a step, and each draws its own samples.
-        source_size = config.factors.draw(size, np.random.default_rng([config.optimisation.seed, n]))
+        # All processes share the factor of a step and the footprint, and each draws its own samples.
+        shared = np.random.default_rng([config.optimisation.seed, n])
+        source_size, footprint = config.factors.draw(size, shared), config.degradation.draw_stated(shared)
         guides, sources, targets = [], [], []
         for place in range(config.optimisation.batch):
             rng = np.random.default_rng([config.optimisation.seed, n, self.rank, place])
             number = int(rng.choice(len(self.sets), p=self.shares))
             pair = self._pair(number, int(rng.integers(len(self.sets[number]))))
             patch = draw_patch(pair, size, config.augmentation, rng)
-            degradation = config.degradation.draw(rng, size[0] / source_size[0])
+            degradation = config.degradation.draw(rng, size[0] / source_size[0], footprint)
             source = degrade(patch.target, source_size, degradation, rng)
             guides.append(torch.from_numpy(patch.guide).permute(2, 0, 1).float() / 255)
             sources.append(torch.from_numpy(source)[None])
             targets.append(torch.from_numpy(patch.target)[None])
-        return Batch(torch.stack(guides), torch.stack(sources), torch.stack(targets))
+        return Batch(torch.stack(guides), torch.stack(sources), torch.stack(targets), footprint)
 
     def _pair(self, number: int, place: int) -> Pair:
         """Return pair `place` of set `number`. Decoding takes longest of all, so pairs are kept while memory lasts."""

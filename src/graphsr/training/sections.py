@@ -100,7 +100,9 @@ class Optimisation:
         average: decay of the running mean of the weights, which is what is validated and exported; 0: none.
         rtol: of the solves, see `graphsr.solve`.
         frozen_statistics: whether batch normalisations keep the statistics that the network begins with, as they do
-            once it is trained: those of a few samples are others, and a network may come to rely on them.
+            once it is trained: those of a few samples are others, and a network may come to rely on them. Encoders
+            then leave out no branches at random either.
+        frozen: beginnings of the names of parameters that keep the values that the network begins with.
         seed: all samples follow from it.
     """
 
@@ -116,6 +118,7 @@ class Optimisation:
     average: float = 0.0
     rtol: float = 1e-4
     frozen_statistics: bool = False
+    frozen: tuple[str, ...] = ()
     seed: int = 12345
 
     def __post_init__(self) -> None:

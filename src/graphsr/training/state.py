@@ -16,6 +16,7 @@ from graphsr.training.config import Config
 from graphsr.training.network import (
     Trainable,
     build_network,
+    freeze,
     inference_network,
     initial_network,
     memory_format,
@@ -41,6 +42,7 @@ class TrainingState:
             _check_same_network(config, earlier, self.last)
         self.network: Trainable = initial_network(config) if earlier is None else build_network(config)
         self.network.to(memory_format=memory_format(self.network))  # type: ignore[call-overload]
+        freeze(self.network, config.optimisation.frozen)
         self.optimiser = make_optimiser(self.network, config.optimisation)
         self.mean = RunningMean(self.network, config.optimisation.average)
         self.step, self.best_score = 0, math.inf

@@ -1,0 +1,106 @@
+"""Edge weights changed after a look at the target that they lead to: a learned step of re-weighted least squares.
+
+A network that has not seen the target tells to two or three pixels where an edge is. Steps of the target tell better,
+as the averages of source pixels went into it; where they are to be believed, a small network says (docs/design.md,
+"Re-weighting").
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from graphsr.features.bands import bands
+from graphsr.features.normalisation import FoldedConvolution, Layer
+from graphsr.graph import Edges, differences
+
+# Colours, the target and what it changed of the interpolated source, edge weights and steps both ways, the factor.
+_INPUTS = 3 + 2 + 2 + 2 + 1
+# Rows around a band that are read for it: three convolutions, one of them over every other row, and the steps.
+_HALO = 5
+# Edge weights change by at most e^4 = 55 times.
+_MOST = 4.0
+# The units in which steps and changes are near 1, in standard deviations of the source.
+_STEP, _CHANGE = 0.02, 0.1
+
+
+class Reweighting(nn.Module):
+    """Reads edge weights, and the target on that graph, and returns other edge weights.
+
+    Before it is trained these are the same.
+
+    Args:
+        channels: Width of its layers, which are at full resolution.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(_INPUTS, channels, 3, padding=1)
+        self.wide = nn.Conv2d(channels, channels, 3, padding=2, dilation=2)
+        self.last = nn.Conv2d(channels, 2, 3, padding=1)
+        nn.init.zeros_(self.last.weight)
+        nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
+
+    def forward(
+        self, edges: Edges, target: Tensor, colours: Tensor, component: Tensor, factor: Tensor | float
+    ) -> Edges:
+        """Return the new edge weights.
+
+        Args:
+            edges: The graph so far, down (B, H-1, W) and right (B, H, W-1).
+            target: That on this graph (B, 1, H, W), standardised.
+            colours: The standardised guide (B, 3, H, W).
+            component: The interpolated source (B, 1, H, W), standardised.
+            factor: 0 at x8, 1 at x32.
+        """
+        if torch.is_grad_enabled() or target.shape[0] > 1:
+            change = self._change(_planes(edges, target, colours, component, factor))
+            return Edges(_times(edges.down, change[:, 0, :-1]), _times(edges.right, change[:, 1, :, :-1]))
+        height, width = target.shape[-2:]
+        down, right = [], []
+        for band in bands(height, _HALO, target.element_size() * self.first.out_channels * width):
+            read, own = slice(band.begin, band.end), slice(band.first, band.last)
+            part = Edges(edges.down[:, band.begin : band.end - 1], edges.right[:, read])
+            images = (target[:, :, read], colours[:, :, read], component[:, :, read])
+            change = band.inner_rows(self._change(_planes(part, *images, factor)))
+            right.append(_times(edges.right[:, own], change[:, 1, :, :-1]))
+            below = edges.down[:, own]
+            down.append(_times(below, change[:, 0, : below.shape[1]]))
+        return Edges(torch.cat(down, 1), torch.cat(right, 1))
+
+    def _change(self, planes: Tensor) -> Tensor:
+        """Return the logarithms (B, 2, H, W) that edge weights down and right are multiplied by."""
+        x = _layer(self.first, activate=True)(planes)
+        y = _layer(self.wide)(x)
+        x = torch.relu(x + y) if torch.is_grad_enabled() else x.add_(y).relu_()
+        return _MOST * torch.tanh(_layer(self.last)(x) / _MOST)
+
+
+def _planes(edges: Edges, target: Tensor, colours: Tensor, component: Tensor, factor: Tensor | float) -> Tensor:
+    """Return what the network reads (B, C, H, W)."""
+    steps = differences(target)
+    down, right = (torch.log1p((each / _STEP).square()) for each in (steps.down, steps.right))
+    weights = [(each.log() + 10) / 3 for each in (edges.down, edges.right)]
+    planes = [
+        colours,
+        (target - component) / _CHANGE,
+        target,
+        *(pad(each, side).unsqueeze(1) for each, side in zip(weights, ((0, 0, 0, 1), (0, 1)), strict=True)),
+        torch.zeros_like(target) + factor,
+        pad(down, (0, 0, 0, 1)),
+        pad(right, (0, 1)),
+    ]
+    return torch.cat(planes, 1).contiguous(memory_format=torch.channels_last)
+
+
+def _times(weights: Tensor, logarithms: Tensor) -> Tensor:
+    return weights * logarithms.to(weights.dtype).exp()
+
+
+def _layer(convolution: nn.Conv2d, *, activate: bool = False) -> Layer:
+    """Return a convolution and perhaps a ReLU, in one pass where nothing is trained."""
+    if not torch.is_grad_enabled():
+        assert convolution.bias is not None
+        return FoldedConvolution(convolution, convolution.weight, convolution.bias, "relu" if activate else None)
+    return nn.Sequential(convolution, nn.ReLU()) if activate else convolution
