@@ -174,6 +174,6 @@ def _needs_double(problem: Problem, backend: Backend) -> bool:
         for down, right in zip(problem.edges.down.detach(), problem.edges.right.detach(), strict=True)
     ):
         return True
-    if sampling.couples_cells:  # the projection on targets without averages has to be better than single precision
-        return True
+    if sampling.couples_cells:  # the CPU kernels hold averages in double precision whatever the pixels have
+        return not uses_numba(problem, backend)
     return problem.exact and (sampling.straddles or not uses_numba(problem, backend))
