@@ -163,11 +163,16 @@ class Stepwise(ABC):
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
         """Step along p = z + beta p by alpha; return p . p in parts (N, S)."""
 
+    @abstractmethod
+    def learn(self, progress: Progress, n: int) -> None:
+        """Set `largest` by the coefficients of iteration n, where it is not known."""
+
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         """See `System.iterate`; one iteration at a time."""
         gammas, deltas = self.product(progress.active)
         if not stopping.set_coefficients(progress, first, gammas, deltas):
             return first
+        self.learn(progress, first)
         squares = self.advance(progress.alpha, progress.beta, progress.active)
         rounding = float(self.precision.eps)
         stopping.update_errors(progress, first, squares, self.pixels, self.largest, tolerance, relative, rounding)
