@@ -18,7 +18,7 @@ from graphsr.solver import stopping
 from graphsr.solver.backends import lattice, meeting
 from graphsr.solver.backends import projection_kernels as kernels
 from graphsr.solver.backends import projection_sweeps as sweeps
-from graphsr.solver.backends.gram import gram
+from graphsr.solver.backends.gram import blurs, gram
 from graphsr.solver.backends.meeting import Team
 from graphsr.solver.backends.projection import LARGEST, MARGIN, average_gain, evened_diagonal
 from graphsr.solver.backends.torch_backend import relaxed_diagonal
@@ -27,8 +27,11 @@ from graphsr.solver.stopping import Progress
 check_caches(kernels, sweeps, meeting, stopping, lattice)
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
-# D D^T multiplies rounding by the ratio of its pivots; above this, single precision would not do.
-_LARGEST_RATIO = 1e3
+# In single precision, so much of what the slowest mode multiplies rounding by may be lost. Small sharp graphs against
+# dense solves: all errors were within the tolerance up to 0.3 of it for this bound, some beyond it from 13 times on.
+_LOST = 0.1
+# In single precision the iteration may stall where it takes longer.
+_MOST_IN_SINGLE = 1000
 # Strips are what threads share out, see `relaxation_numba`.
 _STRIP_PIXELS = 1 << 18
 
@@ -78,12 +81,15 @@ class ProjectedSystem:
         self.gammas, self.deltas, self.squares = (np.zeros((self.count, strips)) for _ in range(3))
         self.seen = np.array([LARGEST])
         self.patience: int | None = None
+        self.is_single = inverse.dtype == np.float32
+        self.most = _MOST_IN_SINGLE if self.is_single else None
         self.team = Team(min(numba.get_num_threads(), strips))
 
     @property
-    def largest(self) -> float:
-        """The largest eigenvalue there may be, as far as the iteration has shown it."""
-        return MARGIN * float(self.seen[0])
+    def rounding(self) -> float:
+        """See `graphsr.solver.iteration.System`; where it exceeds the tolerance, double precision is called for."""
+        eps = float(self.precision.eps)
+        return _LOST * eps / self.slowest if self.is_single else 0.5 * eps
 
     def add_levels(self) -> None:
         """Do nothing: there are none where source pixels share target pixels."""
@@ -158,7 +164,7 @@ def prepare_projected(
 ) -> ProjectedImage:
     """Set up one image; the arguments are those of `prepare_relaxed`."""
     tables, precise = (_tables(sampling.rows, sampling.columns, each, numba.get_num_threads()) for each in _BOTH)
-    if right.dtype == np.float64 or _ratio(precise) > _LARGEST_RATIO:
+    if right.dtype == np.float64 or blurs(sampling):
         tables = precise
     dtype = tables.row_taps.dtype
     known = (confidence > 0).astype(np.float64)
@@ -174,11 +180,6 @@ def prepare_projected(
 
 
 _BOTH = np.dtype(np.float32), np.dtype(np.float64)
-
-
-def _ratio(tables: kernels.Tables) -> float:
-    """Return the ratio of the largest pivot of D D^T to the smallest."""
-    return float(np.prod([pivots.max() / pivots.min() for pivots in (tables.row_diagonal, tables.column_diagonal)]))
 
 
 @lru_cache(maxsize=64)

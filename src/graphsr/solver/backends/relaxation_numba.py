@@ -75,6 +75,8 @@ class RelaxedImage:
 class RelaxedSystem:
     """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W), which is improved in place."""
 
+    most: int | None = None  # see `graphsr.solver.iteration.System`
+
     def __init__(self, image: RelaxedImage, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
         self.image, self.lattice, self.cells = image, image.lattice, image.cells
         self.source, self.rhs, self.x = source, rhs, x
@@ -99,7 +101,7 @@ class RelaxedSystem:
         self.levels: Levels | None = None
         self.groups, self.lift = deflation.no_groups(), np.zeros((self.count, 1))
         self.push = np.zeros((self.count, 0, 0), x.dtype)
-        self.largest = 1.0
+        self.largest, self.rounding = 1.0, 0.5 * float(self.precision.eps)
         self.team = Team(min(numba.get_num_threads(), strips))
 
     @property

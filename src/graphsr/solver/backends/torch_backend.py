@@ -58,6 +58,8 @@ class TorchMatrix:
 class _TorchSystem(Stepwise):
     """All images and channels of a batch: source (B, K, h, w), rhs (B, K, H, W) or empty, x (B, K, H, W)."""
 
+    most: int | None = None  # see `graphsr.solver.iteration.System`
+
     def __init__(
         self,
         problem: Problem,
@@ -76,6 +78,7 @@ class _TorchSystem(Stepwise):
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         self.largest, self.has_levels = 1.0, False
+        self.rounding = 0.5 * float(self.precision.eps)
         self.known = (problem.confidence > 0).to(x.dtype)
         self.confidence = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
 
