@@ -262,8 +262,7 @@ def _cells(rows: Axis, columns: Axis, dtype: np.dtype, threads: int) -> kernels.
         column_taps=columns.taps.astype(dtype),
         column_owners=columns.owners,
         column_shares=columns.shares.astype(dtype),
-        # Where all rows of a cell have the same share, a sweep widens its multipliers once a cell and not once a row.
-        straddling=bool(rows.straddles.any() or columns.straddles.any() or (rows.shares[:, 0] == 0).any()),
+        straddling=bool(rows.straddles.any() or columns.straddles.any()),
         strips=np.searchsorted(rows.home, cell_strips),
         cell_strips=cell_strips,
     )
