@@ -48,6 +48,9 @@ def advance(s, lattice, cells, groups, lift, push, alpha, beta, widened, early, 
     held, held_share = -1, kind(0)
     norm, compliance = 0.0, 0.0
     inverse, low = lattice.inverse, cells.strips[s]
+    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
+    owners, shares, number = cells.row_owners, cells.row_shares, groups.number
+    edge = groups.extent[2] if number.size else 0
     top, bottom = (groups.extent[0], groups.extent[1]) if groups.number.size else (0, 0)
     wide = width if groups.number.size else 0
     lifts, flow = np.empty((2, wide), x.dtype), np.empty((3, wide + 1), x.dtype)
@@ -59,8 +62,8 @@ def advance(s, lattice, cells, groups, lift, push, alpha, beta, widened, early, 
         turn = beta
         if top <= i < bottom:
             for ahead in range(i - 1 if i == low or i == top else i + 1, i + 2):
-                lift_row(groups, lattice, lift, ahead, lifts, flow)
-            deflate_row(groups, lattice, cells, i, lifts, flow, push, beta, p, w)
+                lift_row(number, edge, down, lift, ahead, lifts, flow)
+            deflate_row(edge, right, prior_weight, owners, shares, i, lifts, flow, push, beta, p, w)
             turn = kind(1)
         straddles = cells.row_shares[i, 1] > 0
         weight = kind(0) if straddles else cells.row_shares[i, 0]
