@@ -27,8 +27,8 @@ from graphsr.solver.stopping import Progress
 check_caches(kernels, sweeps, meeting, stopping, lattice)
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
-# In single precision, so much of what the slowest mode multiplies rounding by may be lost (docs/solver.md, "Source pixels
-# that share target pixels").
+# In single precision, so much of what the slowest mode multiplies rounding by counts as lost (docs/solver.md, "Source
+# pixels that share target pixels").
 _LOST = 0.1
 # In single precision the iteration may stall where it takes longer.
 _MOST_IN_SINGLE = 1000
