@@ -82,6 +82,12 @@ class TestTheMinimiser:
         more = everything(size, source_size, dtype)
         self.check(size, source_size, footprint, edges=graph(size, dtype=dtype), source=source, **more)
 
+    @soft_and_sharp
+    @pytest.mark.parametrize("exact", [False, True], ids=["soft fidelity", "exact"])
+    def test_in_single_precision(self, size, source_size, footprint, sharp, exact):
+        edges, source = graph(size, sharp=sharp, dtype=torch.float32), a_source(1, 1, *source_size, dtype=torch.float32)
+        self.check(size, source_size, footprint, edges=edges, source=source, exact=exact, rtol=1e-3)
+
     @pytest.mark.parametrize("weight", [1e-4, 10.0])
     def test_at_a_fine_tolerance(self, size, source_size, footprint, weight):
         source = a_source(1, 1, *source_size)
@@ -108,6 +114,19 @@ def test_both_backends_take_the_same_steps(size, source_size, footprint):
     # Rounding decides over the last iterations where D D^T is nearly singular: 133 against 128 for the wide Gaussian.
     assert abs(found[0].iterations - found[1].iterations) <= max(1, 0.05 * found[1].iterations)
     torch.testing.assert_close(found[0].target, found[1].target, rtol=1e-4, atol=0)
+
+
+def test_single_precision_says_where_it_does_not_suffice():
+    from graphsr import ConvergenceError, Problem
+    from graphsr.solver import set_up
+
+    size, source_size, footprint = KINDS["bicubic, factor 1.3"]
+    edges = graph(size, sharp=True, dtype=torch.float32)
+    source = a_source(1, 1, *source_size, holes=0.3, seed=1, dtype=torch.float32)
+    problem = Problem(edges, Sampling(size, source_size, footprint=footprint), source)
+    with pytest.raises(ConvergenceError):
+        solve_problem(problem, matrix=set_up(problem))
+    assert solve_problem(problem).error <= 1e-4  # in double precision
 
 
 GRADIENTS = ("box, factor 1.3", "bicubic, factor 2.5", "Gaussian, factor 4", "point, factor 5")

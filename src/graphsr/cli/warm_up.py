@@ -19,7 +19,8 @@ def warm_up() -> None:
     with spinner("compiling kernels"):
         for exact in (False, True):  # the latter in double precision
             compile_kernels("colour", exact=exact)
-        compile_kernels("colour", exact=False, footprint="bicubic")  # which shares target pixels, as factors below 2 do
+        for footprint in ("bicubic", "gaussian:0.8"):  # which share target pixels, as factors below 2 do
+            compile_kernels("colour", exact=False, footprint=footprint)  # the latter in double precision
         compile_kernels("colour", exact=False, channels=16)  # so many share a factorisation
         scene(0, (32, 32))
     say("compiled", f"in {time.perf_counter() - began:.0f} s, and cached for all later commands")

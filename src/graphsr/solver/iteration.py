@@ -39,7 +39,11 @@ class System(Protocol):
     delicate: bool  # the residual that the iteration carries along would drift from the true one
     slowest: float  # smallest eigenvalue of the preconditioned matrix seen in solves with it, in parts of the largest
     precision: np.finfo[np.floating[Any]]
-    largest: float  # eigenvalue of the preconditioned matrix, at most
+    most: int | None  # iterations after which it has failed; None: as many as for all
+
+    @property
+    def rounding(self) -> float:
+        """The error that rounding alone may leave, in parts of the RMS of x."""
 
     @property
     def patience(self) -> int | None:
@@ -80,6 +84,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         Iterations done and the RMS error estimated (relative if asked so), each (N,).
     """
     count, precision = system.count, system.precision
+    most_together = min(_MOST_ITERATIONS, system.most or _MOST_ITERATIONS)
     delicate = system.delicate or tolerance < _NEAR_ROUNDING * precision.eps
     total, error, drift = np.zeros(count, np.int64), np.full(count, np.inf), np.zeros(count)
     bound, travelled_before = np.full(count, tolerance), np.ones(count)
@@ -93,7 +98,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
             system.fit()
         # The change is sought from zero, so that small steps are not lost in the rounding of x.
         system.restart()
-        most, patience = _MOST_ITERATIONS - int(total.max()), system.patience
+        most, patience = most_together - int(total.max()), system.patience
         if patience is not None:
             most = min(most, patience)
         progress = _conjugate_gradients(system, bound, relative and turn == 0, most, slowest)
@@ -111,7 +116,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         drift = travelled if turn == 0 else travelled * travelled / np.maximum(travelled_before, precision.tiny)
         travelled_before = travelled
         settled = not delicate or bool((drift <= bound).all())
-        if total.max() >= _MOST_ITERATIONS:
+        if total.max() >= most_together:
             break
         if bool((estimate <= bound).all()) and settled:
             hidden = system.hidden_error()
@@ -127,7 +132,7 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         error = np.maximum(error, drift)
     if system.exact:
         system.fit()
-    error = np.maximum(error, 0.5 * precision.eps * system.rms())
+    error = np.maximum(error, system.rounding * system.rms())
     if relative:
         error = np.divide(error, bound / tolerance, out=np.zeros(count), where=bound > 0)
     return total, error
@@ -163,11 +168,16 @@ class Stepwise(ABC):
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
         """Step along p = z + beta p by alpha; return p . p in parts (N, S)."""
 
+    @abstractmethod
+    def learn(self, progress: Progress, n: int) -> None:
+        """Set `largest` by the coefficients of iteration n, where it is not known."""
+
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         """See `System.iterate`; one iteration at a time."""
         gammas, deltas = self.product(progress.active)
         if not stopping.set_coefficients(progress, first, gammas, deltas):
             return first
+        self.learn(progress, first)
         squares = self.advance(progress.alpha, progress.beta, progress.active)
         rounding = float(self.precision.eps)
         stopping.update_errors(progress, first, squares, self.pixels, self.largest, tolerance, relative, rounding)

@@ -11,6 +11,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling
+from graphsr.solver.backends.gram import blurs
 from graphsr.solver.contrast import hidden_eigenvalue
 from graphsr.solver.gradient import demand, differentiable_solve
 from graphsr.solver.matrix import Backend, Matrix, set_up, uses_numba
@@ -166,6 +167,16 @@ def solve_problem(
     return Solution(target.to(device, dtype), outcome.iterations, error, time.perf_counter() - began)
 
 
+def _is_differentiable(problem: Problem) -> bool:
+    """Return whether somebody may ask for the gradients of a problem's target."""
+    edges, offsets = problem.edges, problem.offsets or problem.edges
+    inputs = (
+        edges.down, edges.right, offsets.down, offsets.right, problem.source, problem.confidence, problem.prior,
+        problem.prior_weight,
+    )  # fmt: skip
+    return torch.is_grad_enabled() and any(each.requires_grad for each in inputs)
+
+
 def _needs_double(problem: Problem, backend: Backend) -> bool:
     """Return whether single precision would surely not keep the promise of rtol."""
     sampling = problem.sampling
@@ -174,6 +185,8 @@ def _needs_double(problem: Problem, backend: Backend) -> bool:
         for down, right in zip(problem.edges.down.detach(), problem.edges.right.detach(), strict=True)
     ):
         return True
-    if sampling.couples_cells:  # the projection on targets without averages has to be better than single precision
-        return True
+    if sampling.couples_cells:
+        # The kernels keep averages in double precision, and notice where that is not enough (`ProjectedSystem`). A
+        # gradient has no second chance: it is solved for with the matrix of the target.
+        return not uses_numba(problem, backend) or blurs(sampling) or _is_differentiable(problem)
     return problem.exact and (sampling.straddles or not uses_numba(problem, backend))

@@ -82,6 +82,25 @@ def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-de
     return is_any(progress.active)
 
 
+@entry()
+def see_largest(progress, n, seen):  # type: ignore[no-untyped-def]
+    """Raise seen (1,) to what bounds the eigenvalues of the preconditioned matrix, as far as iteration n shows them.
+
+    The eigenvalues of the Lanczos matrix are those of the preconditioned one, the largest first; none exceeds the
+    largest sum of the absolute values in a row. Iteration n completes the row of the one before it.
+    """
+    if n == 0:
+        return
+    for k in range(progress.active.size):
+        if not progress.active[k]:
+            continue
+        alpha, beta = progress.alphas[k], progress.betas[k]
+        row = (1 + np.sqrt(beta[n - 1])) / alpha[n - 1]
+        if n > 1:
+            row += (beta[n - 2] + np.sqrt(beta[n - 2])) / alpha[n - 2]
+        seen[0] = max(seen[0], row)
+
+
 @inner()
 def is_any(values):  # type: ignore[no-untyped-def]
     """Return whether any of values (N,) is true."""

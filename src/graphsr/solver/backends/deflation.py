@@ -41,25 +41,26 @@ def no_groups() -> Groups:
 def sum_groups(part, parts, groups, values, out):  # type: ignore[no-untyped-def]
     """out (N,) = P^T values (H, W), one of so many parts of the groups."""
     count, flat = groups.inverse_pivot.size, values.reshape(-1)
+    begin, members = groups.begin, groups.members
     for g in range(part * count // parts, (part + 1) * count // parts):
         total = values.dtype.type(0)
-        for m in range(np.uint64(groups.begin[g]), np.uint64(groups.begin[g + 1])):
-            total += flat[np.uint32(groups.members[m])]
+        for m in range(np.uint64(begin[g]), np.uint64(begin[g + 1])):
+            total += flat[np.uint32(members[m])]
         out[g] = total
 
 
 @inner(fastmath=FAST)
 def solve_groups(groups, b):  # type: ignore[no-untyped-def]
     """b (N,) = (P^T A P)^-1 b."""
-    count = groups.inverse_pivot.size
-    for j in range(count):
+    first, row, below, inverse_pivot = groups.first, groups.row, groups.entry, groups.inverse_pivot
+    for j in range(inverse_pivot.size):
         known = b[j]
-        for e in range(np.uint64(groups.first[j]), np.uint64(groups.first[j + 1])):
-            b[np.uint32(groups.row[e])] -= groups.entry[e] * known
-    for j in range(count - 1, -1, -1):
-        total = b[j] * groups.inverse_pivot[j]
-        for e in range(np.uint64(groups.first[j]), np.uint64(groups.first[j + 1])):
-            total -= groups.entry[e] * b[np.uint32(groups.row[e])]
+        for e in range(np.uint64(first[j]), np.uint64(first[j + 1])):
+            b[np.uint32(row[e])] -= below[e] * known
+    for j in range(inverse_pivot.size - 1, -1, -1):
+        total = b[j] * inverse_pivot[j]
+        for e in range(np.uint64(first[j]), np.uint64(first[j + 1])):
+            total -= below[e] * b[np.uint32(row[e])]
         b[j] = total
 
 
@@ -91,36 +92,35 @@ def weak_data(groups, cells, values, push):  # type: ignore[no-untyped-def]
 
 
 @inner(fastmath=FAST)
-def lift_row(groups, lattice, values, i, lifts, flow):  # type: ignore[no-untyped-def]
-    """lifts[i % 2] = row i of P values up to the extent, and flow[(i - 1) % 2] = what flows down to it.
+def lift_row(number, edge, down, values, i, lifts, flow):  # type: ignore[no-untyped-def]
+    """lifts[i % 2] = row i of P values up to the column `edge`, and flow[(i - 1) % 2] = what flows down to it.
 
-    values (N + 1,) end with a 0 for pixels in no group. Of the first row of a sweep the flow means nothing.
+    values (N + 1,) end with a 0 for pixels in no group. Of the first row of a sweep the flow means nothing. It takes
+    arrays and no tuples of them, which a call for every row would copy.
     """
-    right = groups.extent[2]
     here, above = i & 1, (i + 1) & 1
-    if not 0 <= i < groups.number.shape[0]:
-        for x in range(right):
+    if not 0 <= i < number.shape[0]:
+        for x in range(edge):
             flow[above, x] = 0
         return
-    for x in range(right):
-        lifts[here, x] = values[np.uint32(groups.number[i, x])]
+    for x in range(edge):
+        lifts[here, x] = values[np.uint32(number[i, x])]
     if i == 0:
-        for x in range(right):
+        for x in range(edge):
             flow[above, x] = 0
     else:
-        for x in range(right):
-            flow[above, x] = lattice.down[i - 1, x] * (lifts[above, x] - lifts[here, x])
+        for x in range(edge):
+            flow[above, x] = down[i - 1, x] * (lifts[above, x] - lifts[here, x])
 
 
 @inner(fastmath=FAST)
-def deflate_row(groups, lattice, cells, i, lifts, flow, push, beta, p, w):  # type: ignore[no-untyped-def]
+def deflate_row(edge, right, prior_weight, owners, shares, i, lifts, flow, push, beta, p, w):  # type: ignore[no-untyped-def]
     """Row i of p becomes beta p - P c, and that of w becomes w - A P c.
 
     lifts (2, W) and flow (3, W + 1): see `lift_row`, which has done rows up to i + 1; flow[2] is for use in here.
     """
-    edge, width = groups.extent[2], p.shape[1]
+    width, pull = p.shape[1], prior_weight[0, 0]
     here, above = i & 1, (i + 1) & 1
-    right, pull = lattice.right, lattice.prior_weight[0, 0]
     flow[2, 0] = 0
     flow[2, edge] = 0
     for x in range(edge - 1):
@@ -131,11 +131,11 @@ def deflate_row(groups, lattice, cells, i, lifts, flow, push, beta, p, w):  # ty
         w[i, x] -= flow[here, x] - flow[above, x] + flow[2, x + 1] - flow[2, x] + pull * lift
     for x in range(np.uint64(edge), np.uint64(width)):
         p[i, x] *= beta
-    if lattice.prior_weight.size > 1:
+    if prior_weight.size > 1:
         for x in range(edge):
-            w[i, x] -= (lattice.prior_weight[i, x] - pull) * lifts[here, x]
+            w[i, x] -= (prior_weight[i, x] - pull) * lifts[here, x]
     if push.size > 0:
         for side in range(2):
-            c, share = cells.row_owners[i, side], cells.row_shares[i, side]
+            c, share = owners[i, side], shares[i, side]
             for x in range(edge):
                 w[i, x] -= share * push[c, x]

@@ -110,42 +110,9 @@ class Projection:
         return self.rows @ averages @ self.columns
 
 
-# See `LargestEigenvalue`.
-_MARGIN = 4.0
-
-
-class LargestEigenvalue:
-    """The largest eigenvalue of the preconditioned matrix, bounded from the coefficients of the iteration as they come.
-
-    The eigenvalues of the Lanczos matrix of conjugate gradients are those of the preconditioned one, the largest first;
-    none exceeds the largest sum of the absolute values in a row. The preconditioner has two parts of about 1 each, so
-    that less than 2 is not assumed before more is known. Slow modes show later here than with a relaxation, so that the
-    error is estimated twice as large, by a bound four times as high (measured: up to 1.5 times too small without).
-    """
-
-    def __init__(self) -> None:
-        self.value = 2.0
-        self.restart()
-
-    @property
-    def bound(self) -> float:
-        """Return what no eigenvalue is assumed to exceed."""
-        return _MARGIN * self.value
-
-    def restart(self) -> None:
-        """Begin a new Lanczos matrix; what was seen stays."""
-        self._last: dict[int, tuple[float, float]] = {}  # of each system: alpha, and its row but for the right entry
-
-    def add(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> None:
-        """Take the coefficients (N,) of one more iteration into account."""
-        for k in np.flatnonzero(active).tolist():
-            here, turn = float(alpha[k]), float(beta[k])
-            if not here > 0:
-                continue
-            diagonal, left = 1 / here, 0.0
-            if k in self._last:
-                before, row = self._last[k]
-                left = math.sqrt(turn) / before
-                diagonal += turn / before
-                self.value = max(self.value, row + left)
-            self._last[k] = here, diagonal + left
+# What the largest eigenvalue is taken to be before the iteration has shown more (`stopping.see_largest`): the
+# preconditioner has two parts of about 1 each.
+LARGEST = 2.0
+# Slow modes show later here than with a relaxation, so that the error is estimated twice as large, by a bound four
+# times as high as what was seen (measured: up to 1.5 times too small without).
+MARGIN = 4.0

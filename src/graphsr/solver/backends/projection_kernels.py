@@ -4,6 +4,9 @@ D is applied down the columns first, into sums (h, W), and D^T along the rows fi
 over pixels run along rows. What is about source pixels is held by columns, (w, h): along the rows both then add up
 whole columns of source pixels, where numbers one by one took as long as all of the rest. Several weights at a time save
 passes over memory.
+
+What is called for every row takes arrays, never `Tables`: a tuple is copied for a call and all its arrays are counted
+as in use, which took as long as the row itself.
 """
 
 from __future__ import annotations
@@ -55,77 +58,73 @@ class Data(NamedTuple):
 
 
 @inner(fastmath=FAST)
-def sum_down(tables, c, values, sums):  # type: ignore[no-untyped-def]
+def sum_down(first, count, taps, c, values, sums):  # type: ignore[no-untyped-def]
     """Begin D: row c of sums (h, W) = D values (H, W) down the columns, four rows at a time."""
-    first, count, taps = tables.row_first[c], tables.row_count[c], tables.row_taps
+    begin, by_four = first[c], count[c] - count[c] % 4
     width = values.shape[1]
     for x in range(width):
         sums[c, x] = 0
-    by_four = count - count % 4
     for t in range(0, by_four, 4):
-        i, one, two, three, four = first + t, taps[c, t], taps[c, t + 1], taps[c, t + 2], taps[c, t + 3]
+        i, one, two, three, four = begin + t, taps[c, t], taps[c, t + 1], taps[c, t + 2], taps[c, t + 3]
         for x in range(width):
             sums[c, x] += (
                 one * values[i, x] + two * values[i + 1, x] + three * values[i + 2, x] + four * values[i + 3, x]
             )
-    for t in range(by_four, count):
+    for t in range(by_four, count[c]):
         for x in range(width):
-            sums[c, x] += taps[c, t] * values[first + t, x]
+            sums[c, x] += taps[c, t] * values[begin + t, x]
 
 
 @inner(fastmath=FAST)
 def sum_along(tables, sums, turned, out):  # type: ignore[no-untyped-def]
     """Finish D: out (w, h) = sums (h, W) along the rows; turned (W, h) is room to work in."""
-    height = sums.shape[0]
-    _turn(sums, turned)
+    turn(sums, turned)
+    first, count, taps = tables.column_first, tables.column_count, tables.column_taps
     for d in range(out.shape[0]):
-        first, count, taps = tables.column_first[d], tables.column_count[d], tables.column_taps
-        for c in range(height):
-            out[d, c] = 0
-        by_four = count - count % 4
-        for t in range(0, by_four, 4):
-            x, one, two, three, four = first + t, taps[d, t], taps[d, t + 1], taps[d, t + 2], taps[d, t + 3]
-            for c in range(height):
-                out[d, c] += (
-                    one * turned[x, c] + two * turned[x + 1, c] + three * turned[x + 2, c] + four * turned[x + 3, c]
-                )
-        for t in range(by_four, count):
-            for c in range(height):
-                out[d, c] += taps[d, t] * turned[first + t, c]
+        sum_down(first, count, taps, d, turned, out)
 
 
 @inner(fastmath=FAST)
 def widen(tables, m, turned, wide):  # type: ignore[no-untyped-def]
-    """Begin D^T: wide (h, W) = m (w, h) along the rows, two source pixels at a time; turned (W, h) is room."""
-    shares, owners = tables.column_shares, tables.column_owners
-    height = wide.shape[0]
+    """Begin D^T: wide (h, W) = m (w, h) along the rows; turned (W, h) is room to work in."""
+    owners, shares = tables.column_owners, tables.column_shares
     for x in range(turned.shape[0]):
-        one, two, d, e = shares[x, 0], shares[x, 1], owners[x, 0], owners[x, 1]
-        for c in range(height):
-            turned[x, c] = one * m[d, c] + two * m[e, c]
-        for n in range(2, shares.shape[1], 2):
-            one, two, d, e = shares[x, n], shares[x, n + 1], owners[x, n], owners[x, n + 1]
-            for c in range(height):
-                turned[x, c] += one * m[d, c] + two * m[e, c]
-    _turn(turned, wide)
+        adjoint_row(owners, shares, x, m, turned, x)
+    turn(turned, wide)
 
 
 @inner(fastmath=FAST)
-def add_row(tables, i, scale, wide, out, j):  # type: ignore[no-untyped-def]
-    """Finish D^T: row j of out += scale * row i of it, from `wide` down the columns, two source pixels at a time."""
-    for n in range(0, tables.row_shares.shape[1], 2):
-        one, two = scale * tables.row_shares[i, n], scale * tables.row_shares[i, n + 1]
-        c, d = tables.row_owners[i, n], tables.row_owners[i, n + 1]
-        if one != 0 or two != 0:
-            for x in range(wide.shape[1]):
-                out[j, x] += one * wide[c, x] + two * wide[d, x]
+def adjoint_row(owners, shares, i, wide, out, j):  # type: ignore[no-untyped-def]
+    """Finish D^T: row j of out = row i of it, from `wide` down the columns, four source pixels at a time or two."""
+    width, begin = wide.shape[1], 2
+    one, two, c, d = shares[i, 0], shares[i, 1], owners[i, 0], owners[i, 1]
+    if shares.shape[1] > 2:
+        three, four, e, f = shares[i, 2], shares[i, 3], owners[i, 2], owners[i, 3]
+        for x in range(width):
+            out[j, x] = one * wide[c, x] + two * wide[d, x] + three * wide[e, x] + four * wide[f, x]
+        begin = 4
+    else:
+        for x in range(width):
+            out[j, x] = one * wide[c, x] + two * wide[d, x]
+    for n in range(begin, shares.shape[1], 2):
+        one, two, c, d = shares[i, n], shares[i, n + 1], owners[i, n], owners[i, n + 1]
+        for x in range(width):
+            out[j, x] += one * wide[c, x] + two * wide[d, x]
 
 
 @inner()
-def _turn(matrix, out):  # type: ignore[no-untyped-def]
-    """out = matrix, transposed."""
-    for c in range(matrix.shape[0]):
-        for x in range(matrix.shape[1]):
+def turn(matrix, out):  # type: ignore[no-untyped-def]
+    """out = matrix, transposed; eight rows at a time, so that a cache line is written while it is at hand."""
+    rows, columns = matrix.shape
+    by_eight = rows - rows % 8
+    for c in range(0, by_eight, 8):
+        for x in range(columns):
+            out[x, c], out[x, c + 1] = matrix[c, x], matrix[c + 1, x]
+            out[x, c + 2], out[x, c + 3] = matrix[c + 2, x], matrix[c + 3, x]
+            out[x, c + 4], out[x, c + 5] = matrix[c + 4, x], matrix[c + 5, x]
+            out[x, c + 6], out[x, c + 7] = matrix[c + 6, x], matrix[c + 7, x]
+    for c in range(by_eight, rows):
+        for x in range(columns):
             out[x, c] = matrix[c, x]
 
 
@@ -133,18 +132,23 @@ def _turn(matrix, out):  # type: ignore[no-untyped-def]
 def average(tables, values, out):  # type: ignore[no-untyped-def]
     """out (w, h) = D values."""
     sums = np.empty((out.shape[1], values.shape[1]), values.dtype)
+    first, count, taps = tables.row_first, tables.row_count, tables.row_taps
     for c in range(sums.shape[0]):
-        sum_down(tables, c, values, sums)
+        sum_down(first, count, taps, c, values, sums)
     sum_along(tables, sums, np.empty((sums.shape[1], sums.shape[0]), values.dtype), out)
 
 
 @entry()
 def add_adjoint(tables, m, values):  # type: ignore[no-untyped-def]
     """values (H, W) += D^T m, with m (w, h)."""
-    wide = np.empty((m.shape[1], values.shape[1]), values.dtype)
-    widen(tables, m, np.empty((wide.shape[1], wide.shape[0]), values.dtype), wide)
-    for i in range(values.shape[0]):
-        add_row(tables, i, 1.0, wide, values, i)
+    height, width = values.shape
+    wide, row = np.empty((m.shape[1], width), values.dtype), np.empty((1, width), values.dtype)
+    widen(tables, m, np.empty((width, m.shape[1]), values.dtype), wide)
+    owners, shares = tables.row_owners, tables.row_shares
+    for i in range(height):
+        adjoint_row(owners, shares, i, wide, row, np.int64(0))
+        for x in range(width):
+            values[i, x] += row[0, x]
 
 
 @inner(fastmath=FAST)
@@ -172,9 +176,9 @@ def solve_gram(tables, m):  # type: ignore[no-untyped-def]
     """m (w, h) = (D D^T)^-1 m."""
     turned = np.empty((m.shape[1], m.shape[0]))
     _solve_down(tables.column_lower, tables.column_diagonal, m)
-    _turn(m, turned)
+    turn(m, turned)
     _solve_down(tables.row_lower, tables.row_diagonal, turned)
-    _turn(turned, m)
+    turn(turned, m)
 
 
 @entry(fastmath=FAST)

@@ -14,18 +14,24 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling
+from graphsr.solver import stopping
+from graphsr.solver.backends import lattice, meeting
 from graphsr.solver.backends import projection_kernels as kernels
 from graphsr.solver.backends import projection_sweeps as sweeps
-from graphsr.solver.backends.gram import gram
-from graphsr.solver.backends.projection import LargestEigenvalue, average_gain, evened_diagonal
+from graphsr.solver.backends.gram import blurs, gram
+from graphsr.solver.backends.meeting import Team
+from graphsr.solver.backends.projection import LARGEST, MARGIN, average_gain, evened_diagonal
 from graphsr.solver.backends.torch_backend import relaxed_diagonal
-from graphsr.solver.iteration import Stepwise
+from graphsr.solver.stopping import Progress
 
-check_caches(kernels, sweeps)
+check_caches(kernels, sweeps, meeting, stopping, lattice)
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
-# D D^T multiplies rounding by the ratio of its pivots; above this, single precision would not do.
-_LARGEST_RATIO = 1e3
+# In single precision, so much of what the slowest mode multiplies rounding by counts as lost (docs/solver.md, "Source
+# pixels that share target pixels").
+_LOST = 0.1
+# In single precision the iteration may stall where it takes longer.
+_MOST_IN_SINGLE = 1000
 # Strips are what threads share out, see `relaxation_numba`.
 _STRIP_PIXELS = 1 << 18
 
@@ -52,7 +58,7 @@ class ProjectedImage:
         return ProjectedSystem(self, source, rhs, x)
 
 
-class ProjectedSystem(Stepwise):
+class ProjectedSystem:
     """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W).
 
     x is held in double precision, and so is its residual computed; in single precision, the iteration finds its change.
@@ -68,11 +74,22 @@ class ProjectedSystem(Stepwise):
         self.precision: np.finfo[np.floating[Any]] = np.finfo(inverse.dtype)
         self.delicate = float(inverse.max()) > _DELICATE[inverse.dtype] * float(inverse.min())
         (columns, rows), strips = image.data.gain.shape, image.tables.strips.size - 1
-        self.vectors = [_no_vectors(rows, columns, inverse) for _ in range(self.count)]
+        pixels = (np.empty(x.shape, inverse.dtype) for _ in range(6))
+        small = (np.empty((self.count, columns, rows)) for _ in range(3))
+        wide = (np.empty((self.count, rows, x.shape[2]), inverse.dtype) for _ in range(2))
+        self.vectors = sweeps.Vectors(*pixels, *small, *wide)
         self.gammas, self.deltas, self.squares = (np.zeros((self.count, strips)) for _ in range(3))
-        self.eigenvalue = LargestEigenvalue()
-        self.largest = self.eigenvalue.bound
+        self.seen = np.array([LARGEST])
         self.patience: int | None = None
+        self.is_single = inverse.dtype == np.float32
+        self.most = _MOST_IN_SINGLE if self.is_single else None
+        self.team = Team(min(numba.get_num_threads(), strips))
+
+    @property
+    def rounding(self) -> float:
+        """See `graphsr.solver.iteration.System`; where it exceeds the tolerance, double precision is called for."""
+        eps = float(self.precision.eps)
+        return _LOST * eps / self.slowest if self.is_single else 0.5 * eps
 
     def add_levels(self) -> None:
         """Do nothing: there are none where source pixels share target pixels."""
@@ -89,41 +106,41 @@ class ProjectedSystem(Stepwise):
             kernels.add_adjoint(image.precise, m, self.x[k])
 
     def restart(self) -> None:
-        image = self.image
-        self.eigenvalue.restart()
-        for k, vectors in enumerate(self.vectors):
-            for vector in vectors:
-                vector[:] = 0
+        image, vectors = self.image, self.vectors
+        for vector in vectors:
+            vector[:] = 0
+        for k in range(self.count):
             r = self.rhs[k].astype(np.float64) if self.rhs.size else np.zeros(self.x[k].shape)
             kernels.subtract_smooth(image.graph, self.x[k], r)
-            m = vectors.m
+            m = vectors.m[k]
             kernels.average(image.precise, r, m)
             kernels.solve_gram(image.precise, m)
             kernels.add_adjoint(image.precise, -m, r)
-            vectors.r[:] = r
+            vectors.r[k] = r
             if not self.exact:
                 m += image.data.confidence * self._shortfall(k)
-            sweeps.step(image.graph, image.tables, 0.0, 0.0, vectors, self.squares[k])
+            sweeps.begin(image.graph, image.tables, image.data, vectors, k)
 
-    def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         image = self.image
-        for k in np.flatnonzero(active).tolist():
-            found = self.vectors[k], self.gammas[k], self.deltas[k]
-            sweeps.multiply(image.graph, image.tables, image.data, *found)
-        return self.gammas, self.deltas
-
-    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
-        image = self.image
-        self.eigenvalue.add(alpha, beta, active)
-        self.largest = self.eigenvalue.bound
-        for k in np.flatnonzero(active).tolist():
-            along = float(alpha[k]), float(beta[k])
-            sweeps.step(image.graph, image.tables, *along, self.vectors[k], self.squares[k])
-        return self.squares
+        stop = (self.pixels, MARGIN, tolerance, relative, float(self.precision.eps))
+        return int(
+            self.team.run(
+                sweeps.iterate_all,
+                image.graph,
+                image.tables,
+                image.data,
+                self.vectors,
+                (self.gammas, self.deltas, self.squares),
+                self.seen,
+                progress,
+                (first, last),
+                stop,
+            )
+        )
 
     def accept(self) -> None:
-        for x, vectors in zip(self.x, self.vectors, strict=True):
-            x += vectors.x
+        self.x += self.vectors.x
 
     def rms(self) -> np.ndarray:
         return np.asarray(np.sqrt(np.mean(np.square(self.x), axis=(1, 2))))
@@ -134,14 +151,6 @@ class ProjectedSystem(Stepwise):
         out = np.empty_like(known)
         kernels.average(self.image.precise, self.x[k], out)
         return np.asarray(known * (self.source[k].T - out))
-
-
-def _no_vectors(rows: int, columns: int, like: np.ndarray) -> sweeps.Vectors:
-    """Return room for the vectors of an iteration on pixels like (H, W)."""
-    pixels = (np.zeros_like(like) for _ in range(6))
-    small = (np.zeros((columns, rows)) for _ in range(5))
-    wide = rows, like.shape[1]
-    return sweeps.Vectors(*pixels, *small, *(np.zeros(shape, like.dtype) for shape in (wide, wide[::-1], wide)))
 
 
 def prepare_projected(
@@ -155,7 +164,7 @@ def prepare_projected(
 ) -> ProjectedImage:
     """Set up one image; the arguments are those of `prepare_relaxed`."""
     tables, precise = (_tables(sampling.rows, sampling.columns, each, numba.get_num_threads()) for each in _BOTH)
-    if right.dtype == np.float64 or _ratio(precise) > _LARGEST_RATIO:
+    if right.dtype == np.float64 or blurs(sampling):
         tables = precise
     dtype = tables.row_taps.dtype
     known = (confidence > 0).astype(np.float64)
@@ -171,11 +180,6 @@ def prepare_projected(
 
 
 _BOTH = np.dtype(np.float32), np.dtype(np.float64)
-
-
-def _ratio(tables: kernels.Tables) -> float:
-    """Return the ratio of the largest pivot of D D^T to the smallest."""
-    return float(np.prod([pivots.max() / pivots.min() for pivots in (tables.row_diagonal, tables.column_diagonal)]))
 
 
 @lru_cache(maxsize=64)

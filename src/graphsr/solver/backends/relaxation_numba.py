@@ -75,6 +75,8 @@ class RelaxedImage:
 class RelaxedSystem:
     """The channels of one image: source (K, h, w), rhs (K, H, W) or empty, x (K, H, W), which is improved in place."""
 
+    most: int | None = None  # see `graphsr.solver.iteration.System`
+
     def __init__(self, image: RelaxedImage, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
         self.image, self.lattice, self.cells = image, image.lattice, image.cells
         self.source, self.rhs, self.x = source, rhs, x
@@ -99,7 +101,7 @@ class RelaxedSystem:
         self.levels: Levels | None = None
         self.groups, self.lift = deflation.no_groups(), np.zeros((self.count, 1))
         self.push = np.zeros((self.count, 0, 0), x.dtype)
-        self.largest = 1.0
+        self.largest, self.rounding = 1.0, 0.5 * float(self.precision.eps)
         self.team = Team(min(numba.get_num_threads(), strips))
 
     @property
@@ -260,8 +262,7 @@ def _cells(rows: Axis, columns: Axis, dtype: np.dtype, threads: int) -> kernels.
         column_taps=columns.taps.astype(dtype),
         column_owners=columns.owners,
         column_shares=columns.shares.astype(dtype),
-        # Where all rows of a cell have the same share, a sweep widens its multipliers once a cell and not once a row.
-        straddling=bool(rows.straddles.any() or columns.straddles.any() or (rows.shares[:, 0] == 0).any()),
+        straddling=bool(rows.straddles.any() or columns.straddles.any()),
         strips=np.searchsorted(rows.home, cell_strips),
         cell_strips=cell_strips,
     )

@@ -45,22 +45,25 @@ def advance(s, lattice, cells, groups, lift, push, alpha, beta, widened, early, 
     width = x.shape[1]
     kind = x.dtype.type
     pushed, felt, sums = np.empty((1, width), x.dtype), np.empty((1, width), x.dtype), np.zeros(width, x.dtype)
-    held = -1
+    held, held_share = -1, kind(0)
     norm, compliance = 0.0, 0.0
     inverse, low = lattice.inverse, cells.strips[s]
+    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
+    owners, shares, number = cells.row_owners, cells.row_shares, groups.number
+    edge = groups.extent[2] if number.size else 0
     top, bottom = (groups.extent[0], groups.extent[1]) if groups.number.size else (0, 0)
     wide = width if groups.number.size else 0
     lifts, flow = np.empty((2, wide), x.dtype), np.empty((3, wide + 1), x.dtype)
     for i in range(low, cells.strips[s + 1]):
-        c = cells.row_owners[i, 0]
-        if cells.straddling or c != held:
+        c, share = cells.row_owners[i, 0], cells.row_shares[i, 0]
+        if cells.straddling or c != held or share != held_share:
             _push_row(i, lattice, cells, widened, early, pushed, felt, np.int64(0))
-            held = c
+            held, held_share = c, share
         turn = beta
         if top <= i < bottom:
             for ahead in range(i - 1 if i == low or i == top else i + 1, i + 2):
-                lift_row(groups, lattice, lift, ahead, lifts, flow)
-            deflate_row(groups, lattice, cells, i, lifts, flow, push, beta, p, w)
+                lift_row(number, edge, down, lift, ahead, lifts, flow)
+            deflate_row(edge, right, prior_weight, owners, shares, i, lifts, flow, push, beta, p, w)
             turn = kind(1)
         straddles = cells.row_shares[i, 1] > 0
         weight = kind(0) if straddles else cells.row_shares[i, 0]
@@ -161,17 +164,17 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
     whole = prior_weight.size > 1
     down, right = lattice.down, lattice.right
     gamma, delta = 0.0, 0.0
-    held, slot, last_slot = -1, 0, 0
+    held, held_share, slot, last_slot = -1, kind(0), 0, 0
     for ahead in range(max(low - 1, 0), high + 1):
         one, two = (ahead + 1) & 1, ahead & 1  # the places of row i = ahead - 1 and of row ahead
         i = ahead - 1
         last_slot = slot
         if ahead < height:
-            c = cells.row_owners[ahead, 0]
-            if cells.straddling or c != held:
+            c, share = cells.row_owners[ahead, 0], cells.row_shares[ahead, 0]
+            if cells.straddling or c != held or share != held_share:
                 slot = 1 - slot
                 _push_row(ahead, lattice, cells, widened, early, pushed, felt, slot)
-                held = c
+                held, held_share = c, share
             if i >= 0 and i >= low - 1:
                 for x in range(width):
                     relaxed = abs(lattice.inverse[ahead, x]) * (r[ahead, x] - felt[slot, x])

@@ -16,9 +16,10 @@ from graphsr.solver.backends.diagonal import Diagonal, measures_twice
 from graphsr.solver.backends.free_pixels import FreePixels
 from graphsr.solver.backends.lattice import BOUND
 from graphsr.solver.backends.levels import Levels
-from graphsr.solver.backends.projection import LargestEigenvalue, Projection
+from graphsr.solver.backends.projection import LARGEST, MARGIN, Projection
 from graphsr.solver.iteration import Stepwise, minimise
 from graphsr.solver.problem import Problem
+from graphsr.solver.stopping import Progress, see_largest
 
 _PRECISION: dict[torch.dtype, np.finfo[Any]] = {
     torch.float32: np.finfo(np.float32),
@@ -57,6 +58,8 @@ class TorchMatrix:
 class _TorchSystem(Stepwise):
     """All images and channels of a batch: source (B, K, h, w), rhs (B, K, H, W) or empty, x (B, K, H, W)."""
 
+    most: int | None = None  # see `graphsr.solver.iteration.System`
+
     def __init__(
         self,
         problem: Problem,
@@ -67,7 +70,7 @@ class _TorchSystem(Stepwise):
         x: torch.Tensor,
     ) -> None:
         self.problem, self.relaxation, self.free, self.source = problem, relaxation, free, source
-        self.eigenvalue = LargestEigenvalue()
+        self.seen = np.array([LARGEST])
         self.x = x
         self.rhs = rhs if rhs.numel() else torch.zeros_like(x)
         self.count, self.pixels = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
@@ -75,6 +78,7 @@ class _TorchSystem(Stepwise):
         diagonal = degree(problem.edges) + problem.prior_weight
         self.delicate = float(diagonal.max()) > _DELICATE[x.dtype] * float(diagonal.min())
         self.largest, self.has_levels = 1.0, False
+        self.rounding = 0.5 * float(self.precision.eps)
         self.known = (problem.confidence > 0).to(x.dtype)
         self.confidence = torch.zeros_like(problem.confidence) if problem.exact else problem.confidence
 
@@ -117,7 +121,6 @@ class _TorchSystem(Stepwise):
         pull = problem.sampling.adjoint(self.confidence * (self.source - problem.sampling(x)))
         self.r = (self.rhs + pull - laplacian(edges, x) - problem.prior_weight.unsqueeze(1) * x).to(self.x.dtype)
         self.p, self.q, self.change = (torch.zeros_like(self.x) for _ in range(3))
-        self.eigenvalue.restart()
 
     def product(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         z, pushed, compliance = self.relaxation(self.r)
@@ -136,10 +139,12 @@ class _TorchSystem(Stepwise):
         gamma, delta = _dot(self.r - pushed, z) + compliance, _dot(smooth, z) + compliance
         return _on_host(gamma), _on_host(delta)
 
-    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
+    def learn(self, progress: Progress, n: int) -> None:
         if not isinstance(self.relaxation, Relaxation):  # whose eigenvalues do not exceed 1
-            self.eigenvalue.add(alpha, beta, active)
-            self.largest = self.eigenvalue.bound
+            see_largest(progress, n, self.seen)
+            self.largest = MARGIN * float(self.seen[0])
+
+    def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
         step, turn = (self._each(np.where(active, coefficient, 0.0)) for coefficient in (alpha, beta))
         self.p, self.q = self.z + turn * self.p, self.w + turn * self.q
         self.change, self.r = self.change + step * self.p, self.r - step * self.q
