@@ -40,8 +40,7 @@ class RelaxedSystem:
         rows, columns = known.shape
         strips, width = self.cells.strips.size - 1, x.shape[2]
         self.r, self.change, self.p = np.empty_like(x), np.empty_like(x), np.empty_like(x)
-        # A z and A p; by lines z itself, and nothing.
-        self.w, self.q = np.empty_like(x), np.empty_like(x)
+        self.w, self.q = np.empty_like(x), np.empty_like(x)  # A z and A p, which lines do without
         self.m = np.zeros((self.count, rows, columns), x.dtype)
         first = rows if self.cells.straddling else 0
         # The multipliers of even and of odd iterations: widened over the columns, and the first ones.
@@ -145,14 +144,14 @@ class LinedSystem(RelaxedSystem):
 
     def __init__(self, image: RelaxedImage, source: np.ndarray, rhs: np.ndarray, x: np.ndarray) -> None:
         super().__init__(image, source, rhs, x)
-        self.z = self.w
+        # Zeros, as the first sweep multiplies what they hold by 0.
+        self.z, self.p = np.zeros(x.shape, x.dtype), np.zeros(x.shape, x.dtype)
         self.pull, self.owed = np.zeros_like(self.widened[0]), np.zeros(self.count)
         self.ends = np.zeros((2, self.count, self.team.size, 2, x.shape[2]), x.dtype)
         self.beyond = np.zeros_like(self.ends[0])
 
     def _begin(self, k: int) -> None:
-        """Leave the multipliers to the first sweep. It has no use for what z and p hold, unless that is not finite."""
-        self.z[k], self.p[k] = 0, 0
+        """Leave the multipliers and the direction to the first sweep."""
 
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         return int(
@@ -180,8 +179,8 @@ class LinedSystem(RelaxedSystem):
 
 
 def rms(x: np.ndarray) -> np.ndarray:
-    """Return the RMS of each channel of (K, H, W)."""
-    return np.asarray(np.sqrt(np.mean(np.square(x), axis=(1, 2), dtype=np.float64)))
+    """Return the RMS of each channel of (K, H, W), without a copy of it."""
+    return np.asarray(np.sqrt(np.mean(np.einsum("kij,kij->ki", x, x), axis=1, dtype=np.float64) / x.shape[2]))
 
 
 def on_strips(kernel: Callable[..., None], *arguments: Any) -> None:
