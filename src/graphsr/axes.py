@@ -8,7 +8,7 @@ Other footprints reach further, and a pixel meets more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Axis:
         """Return (size,) which pixels lie in two cells or more."""
         return np.asarray(self.shares[:, 1] != 0)
 
-    @property
+    @cached_property
     def couples_cells(self) -> bool:
         """Return whether a cell may have no pixel of its own, or a pixel more than two cells."""
         own = self.count == 0

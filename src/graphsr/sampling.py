@@ -213,7 +213,8 @@ def interpolate_source(
     filled = fill_holes(torch.nan_to_num(source, nan=0.0, posinf=0.0, neginf=0.0), known)
     if isinstance(size, Sampling):
         if not size.edge_to_edge:
-            return _cubic(_cubic(filled, size.rows, -2), size.columns, -1)
+            # Columns first, while there are few rows: rows are copied whole, columns pixel by pixel.
+            return _cubic(_cubic(filled, size.columns, -1), size.rows, -2)
         size = size.size
     if tuple(filled.shape[-2:]) == tuple(size):
         return filled

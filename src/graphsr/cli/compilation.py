@@ -44,7 +44,9 @@ def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box", 
     from graphsr import upsample
 
     random = np.random.default_rng(0)
-    # A factor that is not whole, as kernels know no other kind, and a hole wide enough for levels.
+    # A factor that is not whole, and a hole wide enough for levels; then a whole one, which is solved by lines.
     source = random.random((14, 14, channels))
     source[2:, 2:] = np.nan
     upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)
+    if footprint == "box":
+        upsample(random.random((16, 16, 3)), random.random((4, 4, channels)), model=model, exact=exact)

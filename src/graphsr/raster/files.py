@@ -68,7 +68,7 @@ class RasterPair:
 
     def guide(self, box: Box) -> np.ndarray:
         """Read a box of the guide: (C, h, w) float32, NaN where there is no value."""
-        return _read(self.guide_path, self.guide_bands, box).astype(np.float32)
+        return _read(self.guide_path, self.guide_bands, box).astype(np.float32, copy=False)
 
     def source(self, box: Box) -> np.ndarray:
         """Read a box of the source: (K, h, w) float64, NaN where it is missing, and beyond source and guide."""
@@ -261,13 +261,22 @@ def _read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None
     if nodata is not None:
         raw = np.ma.getdata(values)
         floats[raw == (raw.dtype.type(nodata) if raw.dtype.kind == "f" else nodata)] = np.nan
-    floats[~np.isfinite(floats)] = np.nan
-    if np.nanmax(np.abs(floats), initial=0.0) > _LARGEST:
+    # Integers of up to 32 bits are finite, and not as large.
+    if (values.dtype.kind == "f" or values.dtype.itemsize > 4) and _largest(floats) > _LARGEST:
         raise InputError(
             f"{path}: holds numbers beyond {_LARGEST:.0e}; if they mark missing pixels, declare them: "
             f"rio edit-info {quote(path)} --nodata VALUE"
         )
     return floats
+
+
+def _largest(floats: np.ndarray) -> float:
+    """Make what is not finite NaN; return the largest magnitude of the rest."""
+    low, high = np.min(floats, initial=0.0), np.max(floats, initial=0.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        floats[~np.isfinite(floats)] = np.nan
+        low, high = np.fmin.reduce(floats, None, initial=0.0), np.fmax.reduce(floats, None, initial=0.0)
+    return float(max(-low, high))
 
 
 def _values(opened: Any, bands: Sequence[int], box: Box, masked: bool) -> np.ndarray:

@@ -210,7 +210,9 @@ def combine(
         InputError: If the guide, or a band of the source, has no value at all.
     """
     pixels = np.concatenate([sample.reshape(sample.shape[0], -1) for sample in samples], 1)
-    pixels = pixels[:, np.isfinite(pixels).all(0)]
+    known = np.isfinite(pixels).all(0)
+    if not known.all():
+        pixels = pixels[:, known]
     if not pixels.size:
         raise InputError(f"{names.guide}: none of the pixels that were sampled has a value")
     guide_mean, guide_std = _mean_and_std(pixels)
@@ -255,7 +257,9 @@ def _robust(values: np.ndarray) -> tuple[float, float]:
     low, high = np.quantile(values, _QUANTILES, method="nearest")
     # A band of two values may have all of one beyond them.
     clipped = (np.clip(values, low, high) if low < high else values).astype(np.float64)
-    return float(clipped.mean()), float(clipped.var())
+    mean = clipped.mean()
+    clipped -= mean
+    return float(mean), float(np.vdot(clipped, clipped) / clipped.size)
 
 
 def _blocks(grid: Grid, chunks: list[ChunkSummary]) -> tuple[np.ndarray, Box]:

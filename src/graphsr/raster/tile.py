@@ -24,6 +24,7 @@ from graphsr.raster.grid import Box, Grid
 from graphsr.raster.source_samples import RasterErrors
 from graphsr.raster.statistics import Statistics
 from graphsr.raster.tiling import Tile, default_halo
+from graphsr.scaling import all_finite
 from graphsr.solver import Problem
 
 # RMS error of a tile's solve, in standard deviations of the whole source. The largest error of a pixel is ten times
@@ -156,7 +157,8 @@ def prepare_tile(
     valid = _valid(tile, channels, source, box, grid, settings)
     if not valid.any():
         return PreparedTile(tile, None, RTOL, valid, statistics.source_mean)
-    channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
+    if not all_finite(channels):
+        channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
     rtol = _rtol(statistics.filled(source, box, tile.source_window), statistics)
     # What a model solves before it predicts must not show the window either.
     pair = _WindowPair(tile, channels, source, grid, statistics, model.with_rtol(rtol), settings, confidence)
@@ -276,8 +278,8 @@ def _valid(tile: Tile, guide: torch.Tensor, source: np.ndarray, box: Box, grid: 
         has_source = np.broadcast_to(down[:, None] & right, (source.shape[0], *tile.core.size))
     else:
         has_source = np.isfinite(source)[:, rows[:, None] - box.top, columns - box.left]
-    has_guide = torch.isfinite(guide).all(1)[0].numpy()[tile.core.slices(tile.window)]
-    return np.asarray(has_source & has_guide)
+    core = guide[(..., *tile.core.slices(tile.window))]
+    return np.asarray(has_source if all_finite(core) else has_source & torch.isfinite(core).all(1)[0].numpy())
 
 
 def _confidence(visible: np.ndarray, known: torch.Tensor, edge_weight: float, confidence: float) -> torch.Tensor | None:

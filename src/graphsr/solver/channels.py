@@ -40,7 +40,7 @@ def solve_channels(problem: Problem, matrix: Matrix, rtol: float) -> tuple[torch
     precision = torch.finfo(problem.source.dtype)
     unit = torch.where(std > precision.eps * mean.abs() + precision.tiny, std, torch.ones_like(std))
     source = (problem.source - mean) / unit * known
-    start = (problem.start - mean) / unit
+    start = (problem.start - mean).div_(unit)
     if source.shape[1] == 1 or problem.confidence.shape[1] > 1:  # nothing to share: one channel, or a matrix for each
         rhs = right_hand_side(problem, mean, unit)
         target, iterations, error = matrix.minimise(source, rhs, start, tolerance=rtol, relative=False)
@@ -140,7 +140,7 @@ def right_hand_side(
     """
     rhs = problem.source.new_zeros(0)
     if bool((problem.prior_weight > 0).any()):
-        rhs = problem.prior_weight.unsqueeze(1) * (problem.prior[:, channels] - mean) / unit
+        rhs = (problem.prior[:, channels] - mean).div_(unit).mul_(problem.prior_weight.unsqueeze(1))
     if problem.offsets is not None:
         each = [with_channels(one) for one in (problem.offsets.down, problem.offsets.right)]
         down, right = (one[:, channels] if one.shape[1] > 1 else one for one in each)

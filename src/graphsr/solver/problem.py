@@ -11,6 +11,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling, interpolate_source
+from graphsr.scaling import all_finite
 
 DEFAULT_RTOL = 1e-4
 
@@ -209,7 +210,7 @@ def _checked_like_target(name: str, values: torch.Tensor, shape: tuple[int, ...]
         values = values.expand(shape)
     except RuntimeError:
         raise InputError(f"solve: {name} must have the target's shape {shape}, not {tuple(values.shape)}") from None
-    if not bool(torch.isfinite(values).all()):
+    if not all_finite(values):
         raise InputError(f"solve: {name} holds NaN or infinity")
     return values.to(dtype)
 
@@ -243,5 +244,5 @@ def _check_offsets(offsets: Edges, shape: tuple[int, ...]) -> None:
                 f"solve: offsets.{name} must begin with ({batch},) or ({batch}, {channels}) as batch and channels of "
                 f"the source, not {leading}"
             )
-        if not bool(torch.isfinite(values).all()):
+        if not all_finite(values):
             raise InputError(f"solve: offsets.{name} holds NaN or infinity")

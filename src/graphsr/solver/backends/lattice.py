@@ -120,6 +120,15 @@ def prepare(s, down, right, prior_weight, compliance, known, cells, inverse, gai
             for x in range(width):
                 if cells.row_shares[i, 1] > 0 or cells.column_shares[x, 1] > 0:
                     inverse[i, x] = -inverse[i, x]
+    set_gain(s, compliance, known, cells, inverse, gain)
+
+
+@inner(fastmath=FAST)
+def set_gain(s, compliance, known, cells, inverse, gain):  # type: ignore[no-untyped-def]
+    """Fill gain (h, w) in the strip s from E^-1 1, which is `inverse`."""
+    width = inverse.shape[1]
+    kind = inverse.dtype.type
+    total = np.empty(width, inverse.dtype)
     # D E^-1 D^T over the pixels inside cells, which all lie in this strip.
     for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
         total[:] = 0

@@ -1,0 +1,282 @@
+"""The iteration in one sweep, where source pixels are boxes of whole pixels and all have data.
+
+A line is the pixels of one column inside a cell. E is tridiagonal along lines: it has their own edges as they are, and
+all others by the diagonal that bounds them. Lines lie inside cells, so D E^-1 D^T is diagonal as ever, and E^-1 is two
+passes over the rows of a cell, which are in the cache then. `Lattice.inverse` is E^-1 1 here.
+
+A cell is all that a relaxation looks at. So a sweep does one row of cells after another: it steps along p, relaxes the
+new residual into z, and adds up the products that the next step needs, all in the cache. Threads meet once an
+iteration, and A p is never stored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphsr.compiled import entry, inner
+from graphsr.solver.backends.lattice import BOUND, FAST, reduce_row, set_gain, widen_row
+from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
+from graphsr.solver.stopping import is_any, set_coefficients, update_errors
+
+
+@entry(fastmath=FAST)
+def prepare_lines(s, down, right, prior_weight, compliance, known, cells, pivots, inverse, gain, spans):  # type: ignore[no-untyped-def]
+    """Fill pivots, which are inverted, and inverse (H, W), and gain (h, w) in the strip s.
+
+    spans (S, 2) gets the least and the largest number of the diagonal that bounds all edges of a pixel.
+    """
+    height, width = inverse.shape
+    kind = inverse.dtype.type
+    ground, rest = np.empty(width, inverse.dtype), np.empty(width, inverse.dtype)
+    least, largest = kind(np.inf), kind(0)
+    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
+        first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
+        for i in range(first, last + 1):
+            row = i if prior_weight.shape[0] > 1 else 0
+            if prior_weight.shape[1] > 1:
+                for x in range(width):
+                    ground[x] = prior_weight[row, x]
+            else:
+                for x in range(width):
+                    ground[x] = prior_weight[row, 0]
+            for x in range(width - 1):
+                ground[x] += kind(BOUND) * right[i, x]
+            for x in range(width - 1):
+                ground[x + 1] += kind(BOUND) * right[i, x]
+            if i > 0 and i == first:
+                for x in range(width):
+                    ground[x] += kind(BOUND) * down[i - 1, x]
+            if i + 1 < height and i == last:
+                for x in range(width):
+                    ground[x] += kind(BOUND) * down[i, x]
+            # Pivots by sums of positive numbers alone: `rest` is what a pivot has beside the edge to the next row.
+            if i == first:
+                for x in range(width):
+                    rest[x] = ground[x]
+            else:
+                for x in range(width):
+                    rest[x] = ground[x] + down[i - 1, x] * rest[x] * pivots[i - 1, x]
+            for x in range(width):
+                total = rest[x] + down[i, x] if i < last else rest[x]
+                pivots[i, x] = 1 / max(total, kind(1e-30))
+            for x in range(width):
+                own = ground[x]
+                own += kind(BOUND) * down[i - 1, x] if i > first else kind(0)
+                own += kind(BOUND) * down[i, x] if i < last else kind(0)
+                least, largest = min(least, own), max(largest, own)
+            for x in range(width):
+                before = down[i - 1, x] * inverse[i - 1, x] if i > first else kind(0)
+                inverse[i, x] = pivots[i, x] * (1 + before)
+        for i in range(last - 1, first - 1, -1):
+            for x in range(width):
+                inverse[i, x] += pivots[i, x] * down[i, x] * inverse[i + 1, x]
+    spans[s, 0], spans[s, 1] = least, largest
+    set_gain(s, compliance, known, cells, inverse, gain)
+
+
+@inner(fastmath=FAST)
+def _relax(c, lattice, pivots, cells, pushed, r, z):  # type: ignore[no-untyped-def]
+    """z = E^-1 (r - D^T m) in the row c of cells; pushed: m widened over the columns (h, W).
+
+    Returns (r - D^T m) . z and z . (L + T) z, without the edges to other rows of cells. Both lack m . C^-1 m, since
+    D z = C^-1 m: added up from pixels that part would be lost in rounding.
+    """
+    width = r.shape[1]
+    kind = r.dtype.type
+    first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
+    share = cells.row_shares[first, 0]
+    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
+    gamma, delta = 0.0, 0.0
+    part = kind(0)
+    for x in range(width):
+        rest = r[first, x] - share * pushed[c, x]
+        z[first, x] = pivots[first, x] * rest
+        part += z[first, x] * rest
+    gamma += part
+    for i in range(first, last):
+        part = kind(0)
+        for x in range(width):
+            rest = r[i + 1, x] - share * pushed[c, x] + down[i, x] * z[i, x]
+            forward = pivots[i + 1, x] * rest
+            z[i + 1, x] = forward
+            part += forward * rest  # summed up along a line, this is the product
+        gamma += part
+    for i in range(last - 1, first - 1, -1):
+        part = kind(0)
+        for x in range(width):
+            back = z[i, x] + pivots[i, x] * down[i, x] * z[i + 1, x]
+            z[i, x] = back
+            step = back - z[i + 1, x]
+            part += down[i, x] * step * step
+        delta += part
+    for i in range(first, last + 1):
+        part, squares = kind(0), z[i, width - 1] * z[i, width - 1]
+        for x in range(width - 1):
+            step = z[i, x] - z[i, x + 1]
+            part += right[i, x] * step * step
+            squares += z[i, x] * z[i, x]
+        delta += part
+        if prior_weight.size > 1:
+            squares = kind(0)
+            for x in range(width):
+                squares += prior_weight[i, x] * z[i, x] * z[i, x]
+            delta += squares
+        else:
+            delta += prior_weight[0, 0] * squares
+    return gamma, delta
+
+
+@inner(fastmath=FAST)
+def _energy(weights, row, one, a, other, b):  # type: ignore[no-untyped-def]
+    """Return the sum of weights[row] (one[a] - other[b])^2."""
+    total = one.dtype.type(0)
+    for x in range(one.shape[1]):
+        step = one[a, x] - other[b, x]
+        total += weights[row, x] * step * step
+    return total
+
+
+@inner(fastmath=FAST)
+def _turn_row(i, z, steps, p, x):  # type: ignore[no-untyped-def]
+    """p = z + beta p in the row i, after x has moved along both; `steps` as in `_step`. Returns p . p."""
+    _, beta, along_p, along_z = steps
+    if along_z != 0:
+        for j in range(p.shape[1]):
+            x[i, j] += along_p * p[i, j] + along_z * z[i, j]
+    norm = p.dtype.type(0)
+    for j in range(p.shape[1]):
+        direction = z[i, j] + beta * p[i, j]
+        p[i, j] = direction
+        norm += direction * direction
+    return norm
+
+
+@inner(fastmath=FAST)
+def _step_row(i, lattice, share, pull, c, alpha, p, above, a, below, b, across, r):  # type: ignore[no-untyped-def]
+    """r -= alpha A p in the row i; the rows next to it are above[a] and below[b], itself where there is none."""
+    height, width = r.shape
+    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
+    up, to = max(i - 1, 0), min(i, height - 2)
+    for j in range(width - 1):
+        across[j + 1] = right[i, j] * (p[i, j] - p[i, j + 1])
+    weight = prior_weight[0, 0]
+    if prior_weight.size > 1:
+        weight -= weight
+        for j in range(width):
+            r[i, j] -= alpha * prior_weight[i, j] * p[i, j]
+    for j in range(width):
+        own = p[i, j]
+        image = down[up, j] * (own - above[a, j]) + down[to, j] * (own - below[b, j])
+        r[i, j] -= alpha * (image + across[j + 1] - across[j] + weight * own + share * pull[c, j])
+
+
+@inner(fastmath=FAST)
+def _step(  # type: ignore[no-untyped-def]
+    rank, low, high, lattice, pivots, cells, steps, pushed, m, next_pushed, pull, ends, next_ends, beyond, vectors
+):
+    """Do one iteration of a channel on the rows of cells from low to high - 1.
+
+    p = z + beta p, r -= alpha A p; then the multipliers and the relaxation of the new residual.
+
+    steps: alpha, beta, and by how much x moves along the p before and along z; pushed, next_pushed: the multipliers
+    of the residual and of the new one, widened over the columns (h, W); pull: the same of p; ends, next_ends (T, 2, W):
+    the first and the last row of z of every thread; beyond (2, W): the rows of p above and below.
+    Returns r . z and z . A z of the new residual, but for the edges to rows of other threads, and p . p.
+    """
+    alpha, beta = steps[0], steps[1]
+    z, p, x, r = vectors
+    height, width = r.shape
+    sums, across = np.zeros(width, r.dtype), np.zeros(width + 1, r.dtype)
+    gamma, delta, norm, compliance = 0.0, 0.0, 0.0, 0.0
+    zero, one = np.int64(0), np.int64(1)
+    if rank > 0:
+        for j in range(width):
+            beyond[0, j] = ends[rank - 1, 1, j] + beta * beyond[0, j]
+    if rank + 1 < ends.shape[0]:
+        for j in range(width):
+            beyond[1, j] = ends[rank + 1, 0, j] + beta * beyond[1, j]
+    top, bottom = cells.row_first[low], cells.row_first[high - 1] + cells.row_count[high - 1] - 1
+    norm += _turn_row(top, z, steps, p, x)
+    for c in range(low, high):
+        first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
+        share = cells.row_shares[first, 0]
+        for j in range(width):
+            pull[c, j] = pushed[c, j] + beta * pull[c, j]
+        for i in range(first, last + 1):
+            if i < bottom:
+                norm += _turn_row(i + 1, z, steps, p, x)
+            above, a = (p, max(i - 1, zero)) if i > top or i == 0 else (beyond, zero)
+            below, b = (p, min(i + 1, height - 1)) if i < bottom or i + 1 == height else (beyond, one)
+            _step_row(i, lattice, share, pull, c, alpha, p, above, a, below, b, across, r)
+            for j in range(width):
+                sums[j] += share * lattice.inverse[i, j] * r[i, j]
+        reduce_row(cells, sums, c, m)
+        sums[:] = 0
+        for d in range(m.shape[1]):
+            m[c, d] *= lattice.gain[c, d]
+            compliance += lattice.compliance[c, d] * m[c, d] * m[c, d]
+        widen_row(cells, m, c, next_pushed)
+        more_gamma, more_delta = _relax(c, lattice, pivots, cells, next_pushed, r, z)
+        gamma += more_gamma
+        delta += more_delta
+        if c > low:
+            delta += _energy(lattice.down, first - 1, z, first - 1, z, first)
+    for j in range(width):
+        next_ends[rank, 0, j] = z[top, j]
+    for j in range(width):
+        next_ends[rank, 1, j] = z[bottom, j]
+    return gamma + compliance, delta + compliance, norm
+
+
+@entry()
+def iterate_lines(  # type: ignore[no-untyped-def]
+    rank, team, meeting, lattice, pivots, cells, multipliers, borders, vectors, parts, owed, progress, span, stop
+):
+    """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
+
+    Threads of a team run it together, each on its rows of cells. Returns the number of the iteration that is next.
+
+    pivots: see `prepare_lines`; multipliers: m (K, h, w), widened over the columns for even and for odd iterations
+    (2, K, h, W), and those of p (K, h, W); borders: the first and the last row of z of every thread, for even and for
+    odd iterations (2, K, T, 2, W), and the rows of p above and below those of every thread (K, T, 2, W); vectors: z, p,
+    x and r (K, H, W); parts of r . z, z . A z and p . p (K, S); owed (K,): by how much x has still to move along p, as
+    it is moved every other time; progress, stop: see `update_errors`.
+    """
+    m, pushed, pull = multipliers
+    ends, beyond = borders
+    z, p, x, r = vectors
+    gammas, deltas, squares = parts
+    pixels, largest, tolerance, relative, rounding = stop
+    kind = r.dtype.type
+    strips = cells.cell_strips.size - 1
+    low, high = cells.cell_strips[rank * strips // team], cells.cell_strips[(rank + 1) * strips // team]
+    # A step of length 0 comes before the first: it relaxes the residual.
+    for n in range(span[0] if span[0] > 0 else -1, span[1]):
+        now, after = n & 1, 1 - (n & 1)
+        for k in range(r.shape[0]):
+            if progress.active[k]:
+                alpha, beta = (progress.alpha[k], progress.beta[k]) if n >= 0 else (0.0, 0.0)
+                along_p, along_z = (owed[k] + alpha * beta, alpha) if n > 0 and now == 1 else (0.0, 0.0)
+                gammas[k, rank], deltas[k, rank], squares[k, rank] = _step(
+                    rank, low, high, lattice, pivots, cells, (kind(alpha), kind(beta), kind(along_p), kind(along_z)),
+                    pushed[now, k], m[k], pushed[after, k], pull[k], ends[now, k], ends[after, k], beyond[k, rank],
+                    (z[k], p[k], x[k], r[k]),
+                )  # fmt: skip
+        role = meet(meeting, team)
+        if role == LAST:
+            for k in range(r.shape[0]):
+                if not progress.active[k]:
+                    continue
+                owed[k] = progress.alpha[k] if n >= 0 and now == 0 else 0.0
+                for other in range(1, team):
+                    row = cells.row_first[cells.cell_strips[other * strips // team]] - 1
+                    upper, lower = ends[after, k, other - 1], ends[after, k, other]
+                    deltas[k, other] += _energy(lattice.down, row, upper, np.int64(1), lower, np.int64(0))
+            if n >= 0:
+                update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
+            if n + 1 < progress.alphas.shape[1]:
+                set_coefficients(progress, n + 1, gammas, deltas)
+            go_on(meeting, team)
+        if role == ABANDONED or not is_any(progress.active):
+            return n + 1
+    return span[1]
