@@ -14,11 +14,6 @@ from numba import njit
 # Nothing calls kernels from C.
 _ENTRY: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 _INNER: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "error_model": "numpy"}
-# For `parallel`: the loops that say so, and no search for others.
-ONLY_PRANGE = {
-    "prange": True, "comprehension": False, "reduction": False, "inplace_binop": False, "setitem": False,
-    "numpy": False, "stencil": False, "fusion": False,
-}  # fmt: skip
 
 
 def entry(**options: Any) -> Callable[[Callable[..., Any]], Any]:
