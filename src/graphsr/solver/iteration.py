@@ -1,8 +1,8 @@
 """Conjugate gradients with iterative refinement: one skeleton for both backends.
 
 In the form of Chronopoulos and Gear: the products r . z and z . A z of one sweep give both coefficients, so that an
-iteration is two sweeps over the image (three where pixels straddle source pixels) instead of one for every vector
-operation. A backend supplies the sweeps as a `System`.
+iteration is two sweeps over the image (one by lines, three where pixels straddle source pixels) instead of one for
+every vector operation. A backend supplies the sweeps as a `System`.
 """
 
 from __future__ import annotations
