@@ -23,6 +23,8 @@ _HALO = 5
 _MOST = 4.0
 # The units in which steps and changes are near 1, in standard deviations of the source.
 _STEP, _CHANGE = 0.02, 0.1
+# Logarithms of edge weights lie about this far below 0, and so far apart.
+_DEPTH, _SPREAD = 10.0, 3.0
 
 
 class Reweighting(nn.Module):
@@ -81,7 +83,7 @@ def _planes(edges: Edges, target: Tensor, colours: Tensor, component: Tensor, fa
     """Return what the network reads (B, C, H, W)."""
     steps = differences(target)
     down, right = (torch.log1p((each / _STEP).square()) for each in (steps.down, steps.right))
-    weights = [(each.log() + 10) / 3 for each in (edges.down, edges.right)]
+    weights = [(each.log() + _DEPTH) / _SPREAD for each in (edges.down, edges.right)]
     planes = [
         colours,
         (target - component) / _CHANGE,
@@ -95,6 +97,7 @@ def _planes(edges: Edges, target: Tensor, colours: Tensor, component: Tensor, fa
 
 
 def _times(weights: Tensor, logarithms: Tensor) -> Tensor:
+    """Return weights multiplied by numbers whose logarithms are given, in the precision of the weights."""
     return weights * logarithms.to(weights.dtype).exp()
 
 
