@@ -58,6 +58,11 @@ def differences(values: torch.Tensor) -> Edges:
     return Edges(values[..., :-1, :] - values[..., 1:, :], values[..., :-1] - values[..., 1:])
 
 
+def means(values: torch.Tensor) -> Edges:
+    """Return the mean of the two pixels of every edge of (..., H, W)."""
+    return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
+
+
 def affinity(
     features: torch.Tensor,
     mu: torch.Tensor | float,

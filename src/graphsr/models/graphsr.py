@@ -11,12 +11,12 @@ from torch import nn
 
 from graphsr import features
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
-from graphsr.graph import Edges, edge_weights, power_law_distance, squared_distance
+from graphsr.graph import Edges, edge_weights, means, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
-from graphsr.models.first_target import first_graph
+from graphsr.models.first_target import first_graph, sharpened
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
@@ -32,9 +32,6 @@ from graphsr.solver import Problem
 _OFFSET_SCALE = 0.01
 # Colours further apart than this (in the exponent) count as so far: the network can then still connect them.
 _FARTHEST = 10.0
-# Edge weights fall with steps of the first target beyond this many standard deviations of the source, by this power,
-# at most e^3 = 20 times: what the border of a tile does reaches further the lower edge weights are.
-_FIRST_MU, _FIRST_POWER, _FARTHEST_STEP = 0.02, 0.5, 3.0
 # Before training: the standard deviation of a source pixel's error, in those of the source, at which the confidence
 # is a half at x8.
 _FIRST_NOISE_UNIT = 3e-3
@@ -263,16 +260,16 @@ class GraphSR(Model):
         if how.colour_mu > 0:
             colour = power_law_distance(self._compared(seen), how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
-            share = _between(2 * torch.sigmoid(extra["colour_share"]))
+            share = means(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
             right = right + share.right * colour.right.clamp_max(_FARTHEST)
         floor: float | Edges = how.floor
         if how.floors:
             change = MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / MOST_FLOOR_CHANGE)
-            floor = _between(how.floor * change.exp())
+            floor = means(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
         if how.first_target:
-            edges = _sharpened(edges, seen[:, -2:-1].contiguous(), _between(2 * torch.sigmoid(extra["first_share"])))
+            edges = sharpened(edges, seen[:, -2:-1].contiguous(), means(2 * torch.sigmoid(extra["first_share"])))
         if not how.offsets:
             return Prediction(edges, None)
         down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
@@ -288,24 +285,6 @@ class GraphSR(Model):
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
     return None if offsets is None else Edges(offsets.down * scale.source_std, offsets.right * scale.source_std)
-
-
-def _between(values: torch.Tensor) -> Edges:
-    """Return the mean of the two pixels of every edge, of (B, H, W)."""
-    return Edges(0.5 * (values[..., :-1, :] + values[..., 1:, :]), 0.5 * (values[..., :-1] + values[..., 1:]))
-
-
-def _sharpened(edges: Edges, first: torch.Tensor, share: Edges) -> Edges:
-    """Return edge weights that are lower across steps of the first target (B, 1, H, W), below the floor too.
-
-    A network tells to a few pixels where an edge is; steps of a target tell to one (as in iteratively re-weighted least
-    squares). The share says how much they count.
-    """
-    step = power_law_distance(first, _FIRST_MU, _FIRST_POWER)
-    return Edges(
-        edges.down * torch.exp(-(share.down * step.down).clamp_max(_FARTHEST_STEP)),
-        edges.right * torch.exp(-(share.right * step.right).clamp_max(_FARTHEST_STEP)),
-    )
 
 
 def _noise_is_predicted(source: torch.Tensor, sampling: Sampling) -> bool:
