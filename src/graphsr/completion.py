@@ -122,7 +122,7 @@ class Completion(Wrapper):
             edges = _colour_edges(self.select_channels(guide), source, known)
             first = _maps(_planes(source, edges), "surface", source)
         coarse = Sampling(size, _coarse_size(size, spacing))(first)
-        seen = self.model.prepare(guide, coarse)
+        seen = self.model.without_reweighting().prepare(guide, coarse)
         if isinstance(seen, torch.Tensor):
             return seen
         problem = Problem(

@@ -6,9 +6,11 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+import graphsr
 from graphsr import Sampling
 from graphsr.errors import InputError
 from graphsr.features import bands
@@ -236,6 +238,17 @@ class TestReweighting:
         assert float(change.min()) == pytest.approx(math.exp(-4), rel=1e-4)  # never weaker than that
         assert float(change.max()) < 1.1 * math.exp(-4)
         torch.testing.assert_close(edges.down, before.down, rtol=0, atol=0)
+
+    def test_points_are_completed_without_it(self):
+        network = model(self.HOW)
+        torch.nn.init.normal_(network.reweighting.last.weight, std=0.1)
+        plain = model(replace(self.HOW, reweighting=0))
+        plain.load_state_dict(network.state_dict(), strict=False)
+        points = [(3.5, 4.5, 1.2), (20.5, 9.5, 3.1), (27.0, 14.0, 3.0), (9.0, 28.0, 2.0)]
+        guide = images(32, 32, 3).numpy()
+        found, expected = (graphsr.complete(guide, points, model=each) for each in (network, plain))
+        np.testing.assert_array_equal(found.target, expected.target)
+        assert network.architecture.reweighting == 8  # the model itself stays as it was
 
     def test_published_models_have_none(self):
         with pytest.raises(InputError, match="reweighting is a number of channels, and not for `published`"):

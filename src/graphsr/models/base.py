@@ -163,6 +163,13 @@ class Model(nn.Module, ABC):
         other.rtol = float(rtol)
         return other
 
+    def without_reweighting(self) -> Model:
+        """Return the same model, weights shared, that does not look at its own target to change edge weights.
+
+        For sources that are estimates themselves: their steps are not to be believed.
+        """
+        return self
+
     @property
     def locality(self) -> Locality | None:
         """Return what tiles of a raster need to know of the model; None: it has to see the whole."""

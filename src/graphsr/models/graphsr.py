@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from os import PathLike
@@ -81,6 +82,11 @@ class GraphSR(Model):
     def bytes_per_pixel(self, channels: int) -> int:
         # The network runs once for all channels. Measured with the bundled model; wider decoders take more.
         return super().bytes_per_pixel(channels) + 480
+
+    def without_reweighting(self) -> GraphSR:
+        other = copy.copy(self)
+        other.architecture = replace(self.architecture, reweighting=0)
+        return other
 
     @property
     def locality(self) -> Locality | None:
