@@ -14,6 +14,7 @@ import graphsr
 from graphsr import Sampling
 from graphsr.errors import InputError
 from graphsr.features import bands
+from graphsr.graph import Edges
 from graphsr.models.architecture import Architecture
 from graphsr.models.colour import Colour
 from graphsr.models.graphsr import GraphSR
@@ -238,6 +239,21 @@ class TestReweighting:
         assert float(change.min()) == pytest.approx(math.exp(-4), rel=1e-4)  # never weaker than that
         assert float(change.max()) < 1.1 * math.exp(-4)
         torch.testing.assert_close(edges.down, before.down, rtol=0, atol=0)
+
+    @pytest.mark.parametrize("rows", [3, 12, 75])
+    def test_bands_of_rows_are_changed_alike(self, rows, monkeypatch):
+        monkeypatch.setattr(bands, "_BAND_BYTES", rows * 4 * 8 * 66)
+        small: Any = model(self.HOW).reweighting
+        torch.nn.init.normal_(small.last.weight, std=0.3)
+        edges = Edges(images(1, 74, 66, seed=3) + 0.01, images(1, 75, 65, seed=4) + 0.01)
+        given = (edges, images(1, 1, 75, 66), images(1, 3, 75, 66, seed=2), images(1, 1, 75, 66, seed=5), 0.5)
+        expected = small(*given)
+        with torch.no_grad():
+            found = small(*given)
+        assert float((expected.down.detach() / edges.down).log().abs().mean()) > 0.1
+        for name in ("down", "right"):
+            # The same bits where it was measured; with one row less around a band it is off by 0.1 and more.
+            torch.testing.assert_close(getattr(found, name), getattr(expected, name).detach(), rtol=1e-4, atol=0)
 
     def test_points_are_completed_without_it(self):
         network = model(self.HOW)
