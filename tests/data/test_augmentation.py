@@ -11,7 +11,7 @@ from graphsr.data.augmentation import Augmentation, centre_patch, draw_patch, ro
 from graphsr.data.pair import Pair
 from graphsr.errors import InputError
 
-EVERYTHING = Augmentation(0.5, 0.5, 10.0, 0.5, 0.3, 0.2, 0.05, 0.5)
+EVERYTHING = Augmentation(0.5, 0.5, 10.0, 0.5, 0.3, 0.2, 0.05, 0.5, 0.5)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -192,3 +192,45 @@ def test_the_staircase_of_a_patch_is_undone() -> None:
     for patch in (centre_patch(staircase(), (30, 40)), draw_patch(staircase(), (30, 40), Augmentation(), rng(1))):
         assert_is_a_slope(patch.target)
         assert patch.step == 0
+
+
+class TestSoftEdges:
+    """Maps of depth cameras: blurred, a little beside the guide, but of the same scene."""
+
+    SOFT = Augmentation(soft_edges=1.0)
+
+    def pair(self) -> Pair:
+        target = np.full((80, 96), 1.0, np.float32)
+        target[:, 48:] = 3.0
+        target[10:30, 10:30] = np.nan
+        return Pair("step", np.repeat((40 * np.nan_to_num(target)).astype(np.uint8)[..., None], 3, 2), target, "m")
+
+    def patches(self) -> list[Pair]:
+        return [draw_patch(self.pair(), (80, 96), self.SOFT, rng(seed)) for seed in range(8)]
+
+    def test_edges_are_softer_and_values_stay_between_front_and_back(self) -> None:
+        between = 0
+        for patch in self.patches():
+            known = patch.target[np.isfinite(patch.target)]
+            assert known.min() >= 1 - 1e-6
+            assert known.max() <= 3 + 1e-6
+            between += int(((known > 1.01) & (known < 2.99)).sum())
+        assert between > 8 * 80  # five pixels a row in the mean; the pair itself has none
+
+    def test_edges_move_a_little_and_the_guide_does_not(self) -> None:
+        # Where the step is: the width of the near side. Displaced by an RMS of at most 2 pixels.
+        moved = [float(np.nanmax(np.abs((patch.target < 2).sum(1)[40:] - 48))) for patch in self.patches()]
+        assert max(moved) >= 1
+        assert max(moved) < 6
+        for patch in self.patches():
+            np.testing.assert_array_equal(patch.guide, self.pair().guide)
+
+    def test_holes_stay_holes(self) -> None:
+        for patch in self.patches():
+            assert abs(int(np.isnan(patch.target).sum()) - 400) < 120  # they move along; measured: at most 57 off
+            assert np.isnan(patch.target[18:22, 18:22]).all()
+
+    def test_without_it_nothing_is_drawn(self) -> None:
+        plain = draw_patch(self.pair(), (40, 48), Augmentation(), rng(3))
+        again = draw_patch(self.pair(), (40, 48), replace(self.SOFT, soft_edges=0.0), rng(3))
+        np.testing.assert_array_equal(plain.target, again.target)

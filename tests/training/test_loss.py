@@ -102,3 +102,12 @@ def test_relative_to_interpolation_the_interpolation_counts_two_at_every_factor(
     interpolated = interpolate_source(source, (32, 32))
     # One for the absolute and one for the squared error, less what keeps flat patches from counting: 1 % here.
     assert float(target_loss(interpolated, target, source, "relative")) == pytest.approx(2.0, rel=2e-2)
+
+
+@pytest.mark.parametrize("kind", ["both", "relative"])
+def test_the_squared_error_may_count_more_beside_the_absolute_one(kind):
+    target, source = pair()
+    found = target + 0.1 * torch.rand_like(target)
+    never, once, thrice = (float(target_loss(found, target, source, kind, times)) for times in (0.0, 1.0, 3.0))
+    assert thrice - never == pytest.approx(3 * (once - never), rel=1e-4)
+    assert once > never > 0

@@ -17,6 +17,9 @@ check_caches(staircase)
 # Smoothing a staircase needs some pixels around the patch.
 _MARGIN = 24
 _MOST_TRIES = 32
+# Maps of depth cameras: how far their edges lie beside those of the guide (RMS, at most), over what distance that
+# changes, and the deviation of their blur, at most; all in pixels.
+_MOST_DISPLACED, _DISPLACED_OVER, _MOST_BLUR = 2.0, 12.0, 1.5
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Augmentation:
         colour: brightness, contrast, gamma and tint of the guide change by up to so much.
         grey: probability of a guide without colour.
         guide_noise: standard deviation of noise on the guide, at most, where white is 1.
+        soft_edges: probability that edges of the target are soft and lie a little beside those of the guide, as in
+            filled maps of depth cameras.
         least_known: a patch of which a smaller part is known is drawn again.
     """
 
@@ -42,6 +47,7 @@ class Augmentation:
     colour: float = 0.0
     grey: float = 0.0
     guide_noise: float = 0.0
+    soft_edges: float = 0.0
     least_known: float = 0.8
 
 
@@ -108,6 +114,8 @@ def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.G
     if rng.random() < how.flip:
         guide, target = guide[:, ::-1], target[:, ::-1]
     guide = _recoloured(guide, how, rng)
+    if how.soft_edges > 0 and rng.random() < how.soft_edges:
+        target = _with_soft_edges(target, rng)
     return Pair(pair.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), pair.unit)
 
 
@@ -156,3 +164,15 @@ def _recoloured(guide: np.ndarray, how: Augmentation, rng: np.random.Generator) 
     if how.guide_noise > 0:
         image += np.float32(rng.uniform(0, how.guide_noise)) * rng.standard_normal(image.shape, np.float32)
     return (np.clip(image, 0, 1) * 255).round().astype(np.uint8)
+
+
+def _with_soft_edges(target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a map (H, W) whose edges are moved by a smooth field, then blurred; unknown pixels move along."""
+    most = rng.uniform(0, _MOST_DISPLACED)
+    field = ndimage.gaussian_filter(rng.standard_normal((2, *target.shape)), (0, _DISPLACED_OVER, _DISPLACED_OVER))
+    places = np.indices(target.shape) + most * field / max(float(field.std()), 1e-9)
+    moved = ndimage.map_coordinates(target, places, order=0, mode="nearest")  # no depths between front and back
+    known, sigma = np.isfinite(moved), rng.uniform(0, _MOST_BLUR)
+    parts = np.where(known, moved, 0), known.astype(float)
+    values, weight = (ndimage.gaussian_filter(each, sigma, mode="nearest") for each in parts)
+    return np.where(known, values / np.maximum(weight, 1e-9), np.nan).astype(np.float32)

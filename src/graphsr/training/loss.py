@@ -17,7 +17,7 @@ _LEAST_ERROR = 1e-4
 _CLEAN, _CLEAN_TIMES = 1e-3, 4.0
 
 
-def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Tensor:
+def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str, squared_times: float = 1.0) -> Tensor:
     """Return the error of a target over the known pixels.
 
     Args:
@@ -26,18 +26,20 @@ def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str) -> Ten
         source: (B, 1, h, w), NaN = missing.
         kind: one of `LOSSES`: "l1", "mse" and "both" in standard deviations of each source, "relative" as a part of
             the errors of bicubic interpolation.
+        squared_times: How many times the squared error counts beside the absolute one.
 
     Returns:
         One number ().
     """
     if kind == "relative":
-        return _relative_loss(found, interpolate_source(source, (target.shape[-2], target.shape[-1])), target)
+        interpolated = interpolate_source(source, (target.shape[-2], target.shape[-1]))
+        return _relative_loss(found, interpolated, target, squared_times)
     difference = ((found - target) / _std(source))[torch.isfinite(target)]
     if kind == "l1":
         return difference.abs().mean()
     if kind == "mse":
         return difference.square().mean()
-    return difference.abs().mean() + difference.square().mean()
+    return difference.abs().mean() + squared_times * difference.square().mean()
 
 
 def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling | None = None) -> Tensor:
@@ -67,7 +69,7 @@ def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling
     return (likelihood * counted).sum() / counted.sum().clamp_min(1)
 
 
-def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor) -> Tensor:
+def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor, squared_times: float) -> Tensor:
     """Return absolute and squared error of each sample as parts of the interpolation's.
 
     x4 then counts like x16, whose errors are twenty times larger.
@@ -85,7 +87,7 @@ def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor) -> Tenso
     highest = torch.where(known, target, torch.full_like(target, -torch.inf)).amax((1, 2, 3))
     lowest = torch.where(known, target, torch.full_like(target, torch.inf)).amin((1, 2, 3))
     least = 1e-3 * (highest - lowest).clamp_min(0) + 1e-12
-    return (absolute / (easy_absolute + least) + squared / (easy_squared + least.square())).mean()
+    return (absolute / (easy_absolute + least) + squared_times * squared / (easy_squared + least.square())).mean()
 
 
 def _std(source: Tensor) -> Tensor:

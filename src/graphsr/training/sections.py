@@ -94,6 +94,7 @@ class Optimisation:
         clip: largest norm of a gradient; 0: any.
         loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "noise": only the
             network that predicts the source's noise is trained, which needs no solve.
+        squared_times: how many times the squared error counts beside the absolute one, in "both" and "relative".
         loss_times: what the loss is multiplied by; with `clip`, that matters.
         noise_loss: weight of the negative log-likelihood of the source's errors under the noise that the network
             predicts, where it predicts noise.
@@ -113,6 +114,7 @@ class Optimisation:
     weight_decay: float = 1e-5
     clip: float = 0.01
     loss: str = "l1"
+    squared_times: float = 1.0
     loss_times: float = 1.0
     noise_loss: float = 0.0
     average: float = 0.0
@@ -128,7 +130,7 @@ class Optimisation:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InputError(f"{name} must be positive, not {value}")
-        for name in ("weight_decay", "clip", "noise_loss"):
+        for name in ("weight_decay", "clip", "noise_loss", "squared_times"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 <= self.average < 1 or not 0 < self.rtol < 1:
