@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import stats
 from typer.testing import CliRunner
 
 import graphsr
@@ -73,12 +74,29 @@ def test_the_fit_finds_the_size_that_errors_were_drawn_with() -> None:
     true = np.array([-3.0, 0.7, 0.3])
     samples = drawn_samples(np.arange(40_000) % 2, true, np.ones(2))
     # The standard error of 40,000 draws is 0.01.
-    np.testing.assert_allclose(fit_scale(samples), true, atol=0.04)
+    constants, intervals = fit_scale(samples)
+    np.testing.assert_allclose(constants, true, atol=0.04)
+    # The quantiles of |t| with 2.5 degrees of freedom: 0.79, 1.74, 3.56 within their standard errors.
+    np.testing.assert_allclose(intervals, stats.t.ppf([0.75, 0.9, 0.975], 2.5), rtol=0.05)
 
 
 def test_the_fit_is_right_for_every_data_set_where_features_tell_them_apart() -> None:
     samples = drawn_samples(np.arange(40_000) % 2, np.array([-3.0, 0.7, 0.0]), np.array([1.0, 4.0]))
-    assert fit_scale(samples)[2] == pytest.approx(np.log(4), abs=0.05)
+    assert fit_scale(samples)[0][2] == pytest.approx(np.log(4), abs=0.05)
+
+
+def test_intervals_hold_alike_in_every_data_set_where_likelihood_alone_would_not() -> None:
+    """Errors of the second set have other tails, and a feature that grows with their size only there."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(40_000) % 2
+    feature = rng.normal(size=groups.size)
+    errors = np.abs(np.where(groups == 0, rng.normal(size=groups.size), np.exp(feature) * rng.standard_t(1.5, 40_000)))
+    samples = Samples(np.stack([np.ones(groups.size), feature, groups], 1), errors, np.ones(groups.size), groups)
+    constants, intervals = fit_scale(samples)
+    relative = errors * np.exp(-samples.features @ constants)
+    for group in range(2):
+        held = [np.mean(relative[groups == group] <= interval) for interval in intervals]
+        np.testing.assert_allclose(held, [0.5, 0.8, 0.95], atol=0.02)  # 0.015; by likelihood alone 0.038
 
 
 def test_quantiles_are_weighted() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from graphsr.data.pair import Pair
 from graphsr.errors import InputError
@@ -25,8 +26,11 @@ _PIXELS = 1500
 _HOLE_EVERY, _HOLE_WEIGHT = 3, 0.5
 # Errors have long tails: the likelihood is that of Student's distribution with so many degrees of freedom.
 _TAIL = 2.5
-# How much it counts that the errors of every data set have the size that was predicted, and not only those of all.
-_BALANCE = 3.0
+# How much it counts that intervals hold the part of the errors of every data set that they should, and not only of all.
+_COVERAGE = 30.0
+# An interval counts as holding an error by a sigmoid of this width, of the logarithms, so that it has a gradient.
+_WIDTH = 0.3
+_LEVELS = np.array([0.5, 0.8, 0.95])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,42 +84,52 @@ def fit_calibration(
                     parts.append(_sample(model, case, rng, 1 / len(found), group))
                 parts += [_sample(model, case, rng, _HOLE_WEIGHT / len(holed), -1) for case in holed]
     samples = Samples(*(np.concatenate([getattr(p, n) for p in parts]) for n in Samples.__dataclass_fields__))
-    constants = fit_scale(samples)
-    relative = samples.errors * np.exp(-samples.features @ constants)
-    median, larger, largest = weighted_quantiles(relative, samples.weights, (0.5, 0.8, 0.95))
-    std = largest / INTERVAL_95
+    constants, intervals = fit_scale(samples)
+    std = intervals[-1] / INTERVAL_95
     constants[0] += np.log(std)
-    numbers = (*constants, median / std, larger / std)
     digest = models[0].digest() if len(models) == 1 else ""
-    return Calibration(digest, *(round(float(number), 4) for number in numbers))
+    return Calibration(digest, *(round(float(number), 4) for number in (*constants, *(intervals[:-1] / std))))
 
 
-def fit_scale(samples: Samples) -> np.ndarray:
-    """Fit the logarithm of the size of errors as a sum over features.
+def fit_scale(samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """Fit the logarithm of the size of errors as a sum over features, and the intervals that hold parts of the errors.
 
     Returns:
-        (1 + F,), what the features are multiplied by.
+        (1 + F,), what the features are multiplied by, and (L,), how many times their size 50, 80 and 95 % of the errors
+        are at most.
     """
     features, errors = samples.features, samples.errors
     weights = samples.weights / samples.weights.sum()
+    log_errors = np.log(errors + 1e-7)
     members = [np.flatnonzero(samples.groups == group) for group in np.unique(samples.groups) if group >= 0]
+    count = features.shape[1]
 
-    def loss(constants: np.ndarray) -> tuple[float, np.ndarray]:
+    def loss(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
+        constants, log_intervals = unknowns[:count], unknowns[count:]
         logarithm = features @ constants
         squares = np.square(errors * np.exp(-logarithm)) / _TAIL
         score = 1 - (_TAIL + 1) * squares / (1 + squares)  # the derivative of each pixel's loss
-        slope = 2 * (_TAIL + 1) * squares / np.square(1 + squares)
         value = float(weights @ (logarithm + 0.5 * (_TAIL + 1) * np.log1p(squares)))
-        gradient = features.T @ (weights * score)
+        gradient = np.concatenate([features.T @ (weights * score), np.zeros(_LEVELS.size)])
         for pixels in members:
             share = weights[pixels] / weights[pixels].sum()
-            mean = float(share @ score[pixels])  # 0 where errors have the size that was predicted
-            value += _BALANCE * mean**2
-            gradient = gradient + 2 * _BALANCE * mean * (features[pixels].T @ (share * slope[pixels]))
+            for place, level in enumerate(_LEVELS):
+                held = expit((logarithm[pixels] + log_intervals[place] - log_errors[pixels]) / _WIDTH)
+                excess = float(share @ held) - level
+                value += _COVERAGE * excess**2
+                slope = 2 * _COVERAGE * excess * share * held * (1 - held) / _WIDTH
+                gradient[:count] += features[pixels].T @ slope
+                gradient[count + place] += slope.sum()
         return value, gradient
 
-    start = np.linalg.lstsq(features, np.log(errors + 1e-4), rcond=None)[0]
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}).x)
+    first = np.linalg.lstsq(features, np.log(errors + 1e-4), rcond=None)[0]
+    sizes = weighted_quantiles(errors * np.exp(-features @ first), weights, list(_LEVELS))
+    start = np.concatenate([first, np.log(np.maximum(sizes, 1e-9))])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}).x
+    constants = np.asarray(found[:count])
+    counted = samples.groups >= 0
+    sizes = weighted_quantiles((errors * np.exp(-features @ constants))[counted], weights[counted], list(_LEVELS))
+    return constants, np.array(sizes)  # not those of the sigmoids, which are a little wider
 
 
 def weighted_quantiles(values: np.ndarray, weights: np.ndarray, parts: Sequence[float]) -> list[float]:
