@@ -1,7 +1,7 @@
 """What is computed from weights alone, kept until one of them changes."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -24,7 +24,7 @@ class _State(NamedTuple):
 
 
 # Beside the modules and not in them: copies and files of a model have no use for it.
-_kept: WeakKeyDictionary[nn.Module, tuple[list[_State], object]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[nn.Module, tuple[list[_State], Any]] = WeakKeyDictionary()
 
 
 def derived(owner: nn.Module, tensors: Sequence[Tensor | None], compute: Callable[[], T]) -> T:
@@ -43,9 +43,10 @@ def derived(owner: nn.Module, tensors: Sequence[Tensor | None], compute: Callabl
     uncounted = any(each.is_inference() for each in present)
     if uncounted or torch.jit.is_tracing() or torch.compiler.is_compiling():  # which record what they see computed
         return compute()
-    states, found = _kept.get(owner, ([], None))
+    states, kept = _kept.get(owner, ([], None))
     if len(states) == len(present) and all(map(_State.is_still, states, present)):
-        return found  # type: ignore[return-value]
+        last: T = kept
+        return last
     found = compute()
     _kept[owner] = [_State(each, each.detach(), each._version) for each in present], found
     return found

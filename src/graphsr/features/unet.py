@@ -147,18 +147,19 @@ class UNet(Extractor):
         Without gradients with a few outputs more, which are left out again: oneDNN takes half as long again for a
         number of them that does not fill its vectors.
         """
-        (head,) = self.segmentation_head
+        head = self.segmentation_head[0]
         assert isinstance(head, nn.Conv2d)
-        outputs = head.out_channels
-        more = -outputs % _VECTOR
+        weight, bias = head.weight, head.bias
+        assert bias is not None
+        more = -bias.numel() % _VECTOR
         if torch.is_grad_enabled() or not more:
-            return self.segmentation_head(x)  # type: ignore[no-any-return]
+            y: Tensor = self.segmentation_head(x)
+            return y
 
         def widened() -> tuple[Tensor, Tensor]:
-            return F.pad(head.weight, (0, 0, 0, 0, 0, 0, 0, more)), F.pad(head.bias, (0, more))
+            return F.pad(weight, (0, 0, 0, 0, 0, 0, 0, more)), F.pad(bias, (0, more))
 
-        weight, bias = derived(head, (head.weight, head.bias), widened)
-        return F.conv2d(x, weight, bias, padding=1)[:, :outputs]
+        return F.conv2d(x, *derived(head, (weight, bias), widened), padding=1)[:, :-more]
 
     def in_bands(self, x: Tensor) -> Iterator[Tensor]:
         self.check(x)
