@@ -102,8 +102,11 @@ def squared_distance(features: torch.Tensor) -> Edges:
     if torch.is_grad_enabled():
         step = differences(features)
         return Edges(step.down.square().mean(1), step.right.square().mean(1))
-    step = differences(features.contiguous())
-    return Edges(*(_mean_of_squares(each) for each in (step.down, step.right)))
+    # Channel by channel, in place: a fifth of the time of a mean over channels.
+    planes = features.contiguous().unbind(1)
+    down = _sum_of_squares([(each[..., :-1, :], each[..., 1:, :]) for each in planes])
+    right = _sum_of_squares([(each[..., :-1], each[..., 1:]) for each in planes])
+    return Edges(down.mul_(1 / len(planes)), right.mul_(1 / len(planes)))
 
 
 def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges:
@@ -115,11 +118,13 @@ def power_law_distance(features: torch.Tensor, mu: float, power: float) -> Edges
     return Edges(*(each.mul_(mu**-2).log1p_().mul_(power) for each in (distance.down, distance.right)))
 
 
-def _mean_of_squares(steps: torch.Tensor) -> torch.Tensor:
-    """Return the mean of the squares of (B, M, H, W) over M, (B, H, W); steps are overwritten."""
-    squares = steps.square_()
-    # A sum over the planes of a contiguous tensor takes half as long as a mean.
-    return squares[:, 0] if steps.shape[1] == 1 else squares.sum(1).mul_(1 / steps.shape[1])
+def _sum_of_squares(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """Return the sum of (p - q)^2 over pairs (p, q)."""
+    total = (pairs[0][0] - pairs[0][1]).square_()
+    for p, q in pairs[1:]:
+        step = p - q
+        total.addcmul_(step, step)
+    return total
 
 
 def edge_weights(distance: Edges, *, weight: torch.Tensor | float, floor: float | Edges) -> Edges:
