@@ -180,6 +180,15 @@ class TestInterpolation:
         expected = interpolate(source, size=size, mode="bicubic", align_corners=False)
         assert torch.equal(interpolate_source(source, size), expected)
 
+    @pytest.mark.parametrize(("size", "source_size"), [((12, 16), (3, 4)), ((15, 4), (3, 4)), ((7, 8), (1, 2))])
+    def test_one_plane_at_whole_factors_is_torch_bicubic_but_for_rounding(self, size, source_size):
+        source = noise(1, 1, *source_size)
+        expected = interpolate(source, size=size, mode="bicubic", align_corners=False)
+        # In double precision the two differ by 4e-16.
+        torch.testing.assert_close(
+            interpolate_source(source, Sampling(size, source_size)), expected, rtol=0, atol=1e-14
+        )
+
     def test_to_the_same_size_changes_nothing(self):
         source = noise(1, 1, 4, 5)
         assert torch.equal(interpolate_source(source, (4, 5)), source)

@@ -211,14 +211,15 @@ def interpolate_source(
     if known is None:
         known = torch.isfinite(source)
     filled = fill_holes(torch.nan_to_num(source, nan=0.0, posinf=0.0, neginf=0.0), known)
-    if isinstance(size, Sampling):
-        if not size.edge_to_edge:
-            # Columns first, while there are few rows: rows are copied whole, columns pixel by pixel.
-            return _cubic(_cubic(filled, size.columns, -1), size.rows, -2)
-        size = size.size
-    if tuple(filled.shape[-2:]) == tuple(size):
+    if isinstance(size, Sampling) and not size.edge_to_edge:
+        # Columns first, while there are few rows: rows are copied whole, columns pixel by pixel.
+        return _cubic(_cubic(filled, size.columns, -1), size.rows, -2)
+    sides = size.size if isinstance(size, Sampling) else tuple(size)
+    if tuple(filled.shape[-2:]) == sides:
         return filled
-    return interpolate(filled, size=size, mode="bicubic", align_corners=False)
+    if isinstance(size, Sampling) and filled.shape[:2] == (1, 1) and size.rows.even and size.columns.even:
+        return _cubic_by_whole_factors(filled, size)
+    return interpolate(filled, size=sides, mode="bicubic", align_corners=False)
 
 
 def _cubic(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
@@ -233,3 +234,20 @@ def _cubic(values: torch.Tensor, along: Axis, dim: int) -> torch.Tensor:
         weight = torch.as_tensor(cubic_weight(before + tap - centre, _CUBIC), dtype=values.dtype, device=values.device)
         total = total + weight.reshape(shape) * values.index_select(dim, place)
     return total
+
+
+def _cubic_by_whole_factors(values: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """Interpolate one plane (1, 1, h, w) by whole factors as torch does, but for rounding, in a half to a fifth of the
+    time: the pixels of all source pixels lie alike on them, so that each axis is a product of matrices.
+    """
+
+    def weights(along: Axis) -> torch.Tensor:
+        factor = along.size // along.cells
+        centre = (np.arange(factor)[:, None] + 0.5) / factor - 0.5
+        taps = cubic_weight(np.arange(-2, 3) - centre, _CUBIC)
+        return torch.as_tensor(taps, dtype=values.dtype, device=values.device)
+
+    five = pad(values, (2, 2, 0, 0), mode="replicate").unfold(-1, 5, 1)
+    values = (five @ weights(sampling.columns).T).flatten(-2)
+    five = pad(values, (0, 0, 2, 2), mode="replicate").unfold(-2, 5, 1)
+    return (weights(sampling.rows) @ five.mT).flatten(-3, -2)

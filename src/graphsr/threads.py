@@ -49,7 +49,9 @@ def running_kernels(pixels: int) -> Iterator[None]:
     """
     check_process()
     before = numba.get_num_threads()
-    numba.set_num_threads(min(before, max(1, pixels // pixels_a_thread())))
+    wanted = min(before, max(1, pixels // pixels_a_thread()))
+    if wanted != before:
+        numba.set_num_threads(wanted)
     try:
         if _may_overlap():
             yield
@@ -57,7 +59,8 @@ def running_kernels(pixels: int) -> Iterator[None]:
         with _kernels:
             yield
     finally:
-        numba.set_num_threads(before)
+        if wanted != before:
+            numba.set_num_threads(before)
 
 
 def pixels_a_thread() -> int:

@@ -236,35 +236,44 @@ class GraphSR(Model):
             planes.append(of_source_pixels(from_median(scale.first_component(source)), sampling))
         if first is not None:
             planes.append(first)
-        seen = channels_last([*planes, scale.first_component(interpolated)])
+        component = scale.first_component(interpolated)
+        seen = channels_last([*planes, component])
         at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
         if torch.is_grad_enabled():
             at_once = seen.shape[0]
-        predicted = join_images([self._graph(images) for images in torch.split(seen, at_once)])
+        compared = (colours, component) if first is None else (colours, component, first)
+        batches = zip(*(torch.split(each, at_once) for each in (seen, *compared)), strict=True)
+        predicted = join_images([self._graph(*images) for images in batches])
         return predicted if interpolated.shape[1] == 1 else predicted._replace(offsets=None)
 
-    def _graph(self, seen: torch.Tensor) -> Prediction:
+    def _graph(self, seen: torch.Tensor, *compared: torch.Tensor) -> Prediction:
         """Predict the graph of what the network sees (B, C, H, W), in bands of rows if the extractor works in such."""
         extractor = self.feature_extractor
         compiled = not isinstance(extractor, features.Extractor)  # by torch.compile, which knows of no bands
         parts, first = [], 0
         for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
-            band = seen[:, :, first : first + outputs.shape[2]]
-            parts.append(self.graph_of(outputs, band))
+            band = slice(first, first + outputs.shape[2])
+            parts.append(self.graph_of(outputs, *(each[:, :, band] for each in compared)))
             first += outputs.shape[2] - 1  # the last row is the next band's
         return join_bands(parts)
 
-    def graph_of(self, outputs: torch.Tensor, seen: torch.Tensor) -> Prediction:
-        """Return the graph of the network's outputs (B, M, H, W), and of what it saw (B, C, H, W)."""
+    def graph_of(
+        self, outputs: torch.Tensor, colours: torch.Tensor, component: torch.Tensor, first: torch.Tensor | None = None
+    ) -> Prediction:
+        """Return the graph of the network's outputs (B, M, H, W), and of what it saw: colours (B, 3, H, W), and the
+        interpolated source and perhaps the first target (B, 1, H, W), all standardised.
+        """
         how = self.architecture
         own = outputs.shape[1] - len(how.extra_channels)
-        # Contiguous, as functions of strided numbers are rounded differently.
-        extra = dict(zip(how.extra_channels, outputs[:, own:].contiguous().unbind(1), strict=True))  # each (B, H, W)
+        # Plane by plane, as functions of strided numbers are rounded differently, and take longer.
+        outputs = outputs.contiguous()
+        extra = dict(zip(how.extra_channels, outputs[:, own:].unbind(1), strict=True))  # each (B, H, W)
         distance = squared_distance(outputs[:, :own])
         unit = 1e-6 + self.log_mu.exp().square()
         down, right = distance.down / unit, distance.right / unit
         if how.colour_mu > 0:
-            colour = power_law_distance(self._compared(seen), how.colour_mu, how.colour_power)
+            source = component if first is None else 0.5 * (component + first)
+            colour = power_law_distance(torch.cat([colours, source], 1), how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
             share = means(2 * torch.sigmoid(extra["colour_share"]))
             down = down + share.down * colour.down.clamp_max(_FARTHEST)
@@ -274,19 +283,12 @@ class GraphSR(Model):
             change = MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / MOST_FLOOR_CHANGE)
             floor = means(how.floor * change.exp())
         edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
-        if how.first_target:
-            edges = sharpened(edges, seen[:, -2:-1].contiguous(), means(2 * torch.sigmoid(extra["first_share"])))
+        if first is not None:
+            edges = sharpened(edges, first, means(2 * torch.sigmoid(extra["first_share"])))
         if not how.offsets:
             return Prediction(edges, None)
         down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
         return Prediction(edges, Edges(down[..., :-1, :], right[..., :-1]))
-
-    def _compared(self, seen: torch.Tensor) -> torch.Tensor:
-        """Return what the colour graph compares between neighbours (B, 4, H, W), of what the network sees (B, C, H, W):
-        colours and source, of which there may be a first target beside the interpolation.
-        """
-        sources = 1 + self.architecture.first_target
-        return torch.cat([seen[:, :3], seen[:, -sources:].mean(1, keepdim=True)], 1).contiguous()
 
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:

@@ -32,8 +32,9 @@ def hidden_eigenvalue(down: np.ndarray, right: np.ndarray) -> float:
             return 1.0
         strong, weak = np.array([max(each.max() for each in weights)]), np.array([min(each.min() for each in weights)])
     else:
-        rows = np.arange(1, height - 1, -(-(height - 2) // _ROWS))
-        above, below, left, beyond = down[rows - 1, 1:-1], down[rows, 1:-1], right[rows, :-1], right[rows, 1:]
+        every = -(-(height - 2) // _ROWS)
+        above, below = down[: height - 2 : every, 1:-1], down[1 : height - 1 : every, 1:-1]
+        left, beyond = right[1 : height - 1 : every, :-1], right[1 : height - 1 : every, 1:]
         strong = np.maximum(np.maximum(above, below), np.maximum(left, beyond))
         weak = np.minimum(np.minimum(above, below), np.minimum(left, beyond))
     sharp = strong > _SHARP * weak

@@ -192,8 +192,10 @@ def on_strips(kernel: Callable[..., None], *arguments: Any) -> None:
     compile.
     """
     cells = next(each for each in arguments if isinstance(each, kernels.Cells))
-    strips, threads = range(cells.strips.size - 1), numba.get_num_threads()
-    if threads == 1 or int(cells.strips[-1]) * cells.column_owners.shape[0] < _WORTH_A_POOL:
+    strips = range(cells.strips.size - 1)
+    few = len(strips) == 1 or int(cells.strips[-1]) * cells.column_owners.shape[0] < _WORTH_A_POOL
+    threads = 1 if few else numba.get_num_threads()  # to ask takes as long as a kernel on a small image
+    if threads == 1:
         for strip in strips:
             kernel(strip, *arguments)
         return
