@@ -52,6 +52,7 @@ class TestOwn:
         del settings["noise_statistics"]
         save_file(load_file(path), path, {**metadata, "architecture": json.dumps(settings)})
         loaded = graphsr.load(path)
+        assert isinstance(loaded, GraphSR)
         assert loaded.architecture == how
         generator = torch.Generator().manual_seed(1)
         guide, source = (torch.rand(1, 3, 40, 40, generator=generator), torch.rand(1, 1, 5, 5, generator=generator))

@@ -330,7 +330,7 @@ class TestConfidence:
             before = network.noise(*pair)
             torch.testing.assert_close(before, plain.noise(*pair), atol=1e-3, rtol=0)
             for parameter in network.noise_network.statistics.parameters():
-                parameter += 0.2 * torch.randn_like(parameter)
+                parameter.add_(torch.randn_like(parameter), alpha=0.2)
             assert not torch.allclose(before, network.noise(*pair))
 
     def test_statistics_without_predicted_noise_are_refused(self):

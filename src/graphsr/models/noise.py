@@ -131,7 +131,8 @@ class ErrorParts(nn.Module):
         numbers, sizes = source_statistics(source, mean, sampled)
         numbers = torch.cat([numbers, torch.full_like(numbers[:, :1], float(stated))], 1)
         parts = self.last(torch.relu(self.first(numbers))).clamp_max(0).exp()
-        return (parts * sizes).sum(1, keepdim=True)
+        found: Tensor = (parts * sizes).sum(1, keepdim=True)
+        return found
 
 
 def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
