@@ -10,12 +10,14 @@ import pytest
 import torch
 
 import graphsr
+from graphsr.data.degradation import Degradation, degrade
 from graphsr.data.footprints import average
 from graphsr.models.files import read_metadata
 from graphsr.scenes import scene
 
 # Training draws seeds below a million.
 SEEDS = range(1_000_000, 1_000_008)
+RNG = np.random.default_rng(0)
 BUNDLED = ("default", "open")
 WEIGHTS = resources.files("graphsr.models") / "weights"
 
@@ -68,6 +70,20 @@ def test_averages_back_to_the_source_at_every_factor(scenes, name, factor):
     source = average(scenes[0].depth, (side, side))
     result = graphsr.upsample(scenes[0].guide, source, model=name)
     assert result.report.fidelity**2 < 1e-5 * scenes[0].depth.var()
+
+
+def test_point_samples_are_doubted_at_edges_and_means_are_not(scenes):
+    model = graphsr.load("default")
+    if not model.architecture.noise_statistics:
+        pytest.skip("these weights do not see how a source was sampled")
+    for drawn in scenes[:4]:
+        sources = [degrade(drawn.depth, (32, 32), Degradation(footprint=kind), RNG) for kind in ("box", "point")]
+        means, points = (
+            graphsr.upsample(drawn.guide, each, model=model).problem.confidence[0, 0].numpy() for each in sources
+        )
+        wrong = np.abs(sources[1] - sources[0]) > 0.1 * sources[0].std()
+        assert np.median(points[wrong]) < 0.1
+        assert np.median(means[wrong]) > 0.5
 
 
 @pytest.mark.parametrize("name", BUNDLED)

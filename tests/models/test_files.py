@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import graphsr
 from graphsr.errors import InputError
@@ -41,6 +42,22 @@ class TestOwn:
         targets = [graphsr.upsample(*pair, model=m).target for m in (model, loaded, str(path))]
         assert np.array_equal(targets[0], targets[1])
         assert np.array_equal(targets[1], targets[2])
+
+    def test_of_a_version_that_knew_no_statistics_of_the_noise_predicts_as_before(self, tmp_path):
+        how, path = replace(SMALL, confidence=True), tmp_path / "model.safetensors"
+        model = GraphSR(how).eval()
+        graphsr.save(model, path)
+        metadata = read_metadata(path)
+        settings = json.loads(metadata["architecture"])
+        del settings["noise_statistics"]
+        save_file(load_file(path), path, {**metadata, "architecture": json.dumps(settings)})
+        loaded = graphsr.load(path)
+        assert isinstance(loaded, GraphSR)
+        assert loaded.architecture == how
+        generator = torch.Generator().manual_seed(1)
+        guide, source = (torch.rand(1, 3, 40, 40, generator=generator), torch.rand(1, 1, 5, 5, generator=generator))
+        with torch.no_grad():
+            assert torch.equal(loaded.noise(guide, source), model.noise(guide, source))
 
     def test_numbers_too_large_for_half_precision_are_not_lost(self, tmp_path):
         model = GraphSR(SMALL)

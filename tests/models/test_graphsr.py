@@ -321,8 +321,25 @@ class TestConfidence:
         assert result.noise is None
         assert (result.problem.confidence == 1).all()
 
-    def test_noise_alone_is_that_of_the_whole_run(self):
-        network = model(self.HOW)
+    def test_statistics_of_the_source_change_hardly_anything_before_they_are_trained(self):
+        network, plain = model(replace(self.HOW, noise_statistics=True)), model(self.HOW)
+        missing = plain.load_state_dict(network.state_dict(), strict=False)
+        assert all(key.startswith("noise_network.statistics.") for key in missing.unexpected_keys)
+        pair = images(2, 3, 40, 40), images(2, 1, 10, 10, seed=2)
+        with torch.no_grad():
+            before = network.noise(*pair)
+            torch.testing.assert_close(before, plain.noise(*pair), atol=1e-3, rtol=0)
+            for parameter in network.noise_network.statistics.parameters():
+                parameter.add_(torch.randn_like(parameter), alpha=0.2)
+            assert not torch.allclose(before, network.noise(*pair))
+
+    def test_statistics_without_predicted_noise_are_refused(self):
+        with pytest.raises(InputError, match="noise_statistics are for the network of the noise: they need confidence"):
+            GraphSR(replace(SMALL, noise_statistics=True))
+
+    @pytest.mark.parametrize("statistics", [False, True])
+    def test_noise_alone_is_that_of_the_whole_run(self, statistics):
+        network = model(replace(self.HOW, noise_statistics=statistics))
         guide, source = images(2, 3, 40, 40), images(2, 1, 10, 10, seed=2)
         source[:, :, 3, 4] = torch.nan
         with torch.no_grad():

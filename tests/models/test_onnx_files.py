@@ -74,8 +74,12 @@ def assert_same_graph(found: dict[str, np.ndarray], problem: graphsr.Problem | t
 
 
 @pytest.mark.parametrize("holes", [False, True])
-def test_everything_that_a_model_predicts_is_the_same(tmp_path: Path, holes: bool) -> None:
-    model = model_of(EVERYTHING)
+@pytest.mark.parametrize("statistics", [False, True])
+def test_everything_that_a_model_predicts_is_the_same(tmp_path: Path, holes: bool, statistics: bool) -> None:
+    model = model_of(replace(EVERYTHING, noise_statistics=statistics))
+    if statistics:  # which add next to nothing before they are trained
+        for parameter in model.noise_network.statistics.parameters():
+            parameter.data += 0.1 * torch.randn_like(parameter)
     model.log_noise_unit.data.fill_(math.log(1e-4))  # about the noise that is predicted before training
     opened = session(model, tmp_path / "model.onnx")
     for size, source_size in SIZES:

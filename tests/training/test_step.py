@@ -32,7 +32,7 @@ def batch(size: int = 32, factor: int = 4):
     return tuple(torch.rand(shape, generator=generator) for shape in shapes)
 
 
-def without_gradient(step: TrainingStep, *inputs: torch.Tensor) -> list[str]:
+def without_gradient(step: TrainingStep, *inputs: torch.Tensor | str) -> list[str]:
     step.train()
     step(*inputs).backward()
     return [name for name, parameter in step.named_parameters() if parameter.grad is None]
@@ -101,9 +101,19 @@ def test_predicted_noise_adds_its_loss():
     assert twice - without == pytest.approx(2 * (once - without), rel=1e-4)
 
 
-def test_the_noise_can_be_trained_alone():
+def test_a_model_without_statistics_of_the_noise_may_be_trained_on_with_them(tmp_path):
+    start = str(tmp_path / "plain.safetensors")
+    graphsr.save(GraphSR(TINY_WITH_NOISE), start)
+    how = replace(TINY_WITH_NOISE, noise_statistics=True)
+    network = initial_network(Config(start=start, model=how, data=DATA))
+    plain = graphsr.load(start).state_dict()
+    assert all(torch.equal(network.state_dict()[name], value) for name, value in plain.items())
+
+
+@pytest.mark.parametrize("footprint", ["box", "bicubic"])
+def test_the_noise_can_be_trained_alone(footprint):
     network = GraphSR(replace(TINY, confidence=True))
-    idle = without_gradient(TrainingStep(network, Optimisation(loss="noise")), *batch())
+    idle = without_gradient(TrainingStep(network, Optimisation(loss="noise")), *batch(), footprint)
     assert all(not name.startswith("network.noise_network") for name in idle)
     assert any(name.startswith("network.feature_extractor") for name in idle)
 

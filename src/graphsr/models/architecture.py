@@ -29,6 +29,8 @@ class Architecture:
         hints: Whether to show the network the factor and which source pixels are known.
         detail: Whether to show the network how far each source pixel is from the median of those around it.
         confidence: Whether to predict the standard deviation of each source pixel's error, and from it a confidence.
+        noise_statistics: Whether what predicts that also sees how the source as a whole was sampled, whether it lies
+            aside, and how noisy it is.
         colour_mu: The mu of the colour graph to begin from, which the network strengthens or weakens; 0: none.
         colour_power: With which power of the squared difference edge weights of that colour graph fall.
         first_target: Whether to show the network the target of that colour graph beside the interpolated source, and to
@@ -50,6 +52,7 @@ class Architecture:
     hints: bool = False
     detail: bool = False
     confidence: bool = False
+    noise_statistics: bool = False
     colour_mu: float = 0.0
     colour_power: float = 1.25
     first_target: bool = False
@@ -80,6 +83,8 @@ class Architecture:
             raise InputError(
                 "GraphSR: first_target is that of the colour graph: it needs colour_mu, and not `published`"
             )
+        if self.noise_statistics and not self.confidence:
+            raise InputError("GraphSR: noise_statistics are for the network of the noise: they need confidence")
         if self.reweighting < 0 or (self.reweighting and self.published):
             raise InputError("GraphSR: reweighting is a number of channels, and not for `published` models")
         if self.floors and not 0 < self.floor * math.exp(MOST_FLOOR_CHANGE) < 1:

@@ -67,7 +67,7 @@ class GraphSR(Model):
         self.log_mu = nn.Parameter(torch.tensor([math.log(architecture.first_mu)]))
         if architecture.confidence:
             self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_UNIT)]))
-            self.noise_network = NoiseNetwork()
+            self.noise_network = NoiseNetwork(architecture.noise_statistics)
         if architecture.reweighting:
             self.reweighting = Reweighting(architecture.reweighting)
         self.feature_extractor = features.build(
@@ -189,18 +189,20 @@ class GraphSR(Model):
         edges = self.reweighting(edges, shown, colours, component, log_factor(window.sampling))
         return Prediction(edges, offsets), shown
 
-    def noise(self, guide: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+    def noise(self, guide: torch.Tensor, source: torch.Tensor, *, footprint: str = "box") -> torch.Tensor:
         """Predict the noise of a source alone, without its target.
 
         Args:
             guide: (B, C, H, W).
             source: (B, K, h, w), NaN is missing.
+            footprint: What a source pixel averages over, one of `graphsr.footprints.FOOTPRINTS`.
 
         Returns:
             Standard deviation of each source pixel's error (B, 1, h, w), in those of the source.
         """
         guide, source = self.select_channels(self._converted("guide", guide)), self._converted("source", source)
-        window = whole(guide, source, None)
+        size, source_size = ((image.shape[-2], image.shape[-1]) for image in (guide, source))
+        window = whole(guide, source, None, Sampling(size, source_size, footprint=footprint))
         return self._noise(window.scale.standardise_guide(guide), source, window)
 
     def _noise(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> torch.Tensor:

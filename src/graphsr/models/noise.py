@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, pad
 
+from graphsr.models.source_statistics import OF_ALL, source_statistics
 from graphsr.models.window import Window
 from graphsr.sampling import Sampling
 
@@ -15,6 +17,8 @@ from graphsr.sampling import Sampling
 LEAST, MOST = 1e-5, 10.0
 # Where the noise of a network that was not trained begins: at 1e-4, as a clean source.
 _FIRST_LEVEL = -1.6
+# The logarithm of the part of steps, and of white noise, that a network which was not trained takes for errors.
+_FIRST_PART = -9.0
 _CHANNELS = 24
 # Between neighbours: an outlier shows among the pixels around it; an edge goes on further.
 _DILATIONS = 1, 2, 4
@@ -31,9 +35,12 @@ class NoiseNetwork(nn.Module):
     Outliers and noise show in how a source pixel differs from those around it, and real edges show in the guide too,
     so it reads source and guide at the source's resolution. Whether a source is clean as a whole shows in the mean over
     all its pixels, which the last layers see.
+
+    Args:
+        statistics: Whether it also sees `graphsr.models.source_statistics`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, statistics: bool = False) -> None:
         super().__init__()
         self.first = _convolution(_INPUTS, 1)
         self.blocks = nn.ModuleList(_convolution(_CHANNELS, dilation) for dilation in _DILATIONS)
@@ -41,6 +48,7 @@ class NoiseNetwork(nn.Module):
         self.after = nn.ModuleList(_convolution(_CHANNELS, 1) for _ in range(2))
         self.last = nn.Conv2d(_CHANNELS, 1, 1)
         nn.init.constant_(self.last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
+        self.statistics = ErrorParts() if statistics else None
 
     def forward(self, colours: Tensor, source: Tensor, window: Window, factor: float) -> Tensor:
         """Return the standard deviations (B, 1, h, w), in those of the source; channels share them.
@@ -51,8 +59,18 @@ class NoiseNetwork(nn.Module):
             window: Where the source pixels lie, and which were measured.
             factor: 0 at x8, 1 at x32.
         """
-        known = window.known.expand_as(source)
         mean, variation = _guide_in_source_pixels(colours, window.sampling)
+        return self.of_means(mean, variation, source, factor, stated=window.sampling.footprint != "box")
+
+    def of_means(self, mean: Tensor, variation: Tensor, source: Tensor, factor: float, *, stated: bool) -> Tensor:
+        """Return the same of the guide's mean (B, 3, h, w) and deviation (B, 1, h, w) in each source pixel.
+
+        Args:
+            mean, variation: Of the standardised guide.
+            source: As above.
+            factor: As above.
+            stated: Whether source pixels are known to be other than means over their area, and the guide's the same.
+        """
         difference = from_median(source)
         size = difference.abs()
         around = avg_pool2d(pad(size, (1, 1, 1, 1), mode="replicate"), 3, 1)
@@ -61,20 +79,60 @@ class NoiseNetwork(nn.Module):
                 torch.nan_to_num(source),
                 difference,
                 *(0.2 * torch.log10(each + LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
-                known.to(source.dtype) - 1,
+                torch.isfinite(source).to(source.dtype) - 1,
                 torch.full_like(size, factor),
             ),
             2,
         ).flatten(0, 1)
-        guide = torch.cat([mean, variation], 1).repeat_interleave(source.shape[1], 0)
-        x = torch.relu(self.first(torch.cat([planes, guide], 1)))
+        mean, variation = (each.repeat_interleave(source.shape[1], 0) for each in (mean, variation))
+        channels = source.flatten(0, 1).unsqueeze(1)
+        found = self.of_planes(torch.cat([planes, mean, variation], 1), channels, mean, stated, _sampled)
+        return found.reshape(source.shape).log().mean(1, keepdim=True).exp()
+
+    def of_planes(
+        self, planes: Tensor, source: Tensor, mean: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Return the standard deviations (B, 1, h, w) of sources of one channel.
+
+        Args:
+            planes: (B, _INPUTS, h, w).
+            source: (B, 1, h, w), standardised; NaN is missing.
+            mean: (B, 3, h, w), of the standardised guide.
+            stated: As above.
+            sampled: As `source_statistics` takes it.
+        """
+        x = torch.relu(self.first(planes))
         for block in self.blocks:
             x = x + torch.relu(block(x))
         x = torch.relu(x + self.overall(x.mean((-2, -1), keepdim=True)))
         for block in self.after:
             x = x + torch.relu(block(x))
-        level = torch.sigmoid(self.last(x)).reshape(source.shape).mean(1, keepdim=True)
-        return torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * level)
+        found = torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * torch.sigmoid(self.last(x)))
+        return found if self.statistics is None else found + self.statistics(source, mean, stated, sampled)
+
+
+class ErrorParts(nn.Module):
+    """The errors that a source as a whole shows: parts of its steps, and of its estimated white noise.
+
+    Where a source was not made by averaging, errors at steps are in proportion to them. Which part, and which part of
+    the estimated noise is noise indeed, are two numbers of the whole source, predicted from its statistics. Before
+    training they are next to nothing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(OF_ALL + 1, _CHANNELS, 1)
+        self.last = nn.Conv2d(_CHANNELS, 2, 1)
+        nn.init.zeros_(self.last.weight)
+        nn.init.constant_(self.last.bias, _FIRST_PART)  # type: ignore[arg-type]
+
+    def forward(self, source: Tensor, mean: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return the standard deviations (B, 1, h, w), as `NoiseNetwork.of_planes` is called."""
+        numbers, sizes = source_statistics(source, mean, sampled)
+        numbers = torch.cat([numbers, torch.full_like(numbers[:, :1], float(stated))], 1)
+        parts = self.last(torch.relu(self.first(numbers))).clamp_max(0).exp()
+        found: Tensor = (parts * sizes).sum(1, keepdim=True)
+        return found
 
 
 def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
@@ -90,10 +148,15 @@ def _guide_in_source_pixels(colours: Tensor, sampling: Sampling) -> tuple[Tensor
 
 def _quantiles(size: Tensor) -> list[Tensor]:
     """Return quantiles over each channel of (B, K, h, w), as planes (B, K, h, w)."""
-    stride = math.ceil(math.sqrt(size.shape[-2] * size.shape[-1] / SAMPLED))
-    ordered = size[..., ::stride, ::stride].flatten(2).sort(2).values
+    ordered = _sampled(size).flatten(2).sort(2).values
     places = (round(quantile * (ordered.shape[2] - 1)) for quantile in QUANTILES)
     return [ordered[..., place, None, None].expand_as(size) for place in places]
+
+
+def _sampled(values: Tensor) -> Tensor:
+    """Return about SAMPLED pixels of (B, K, h, w), evenly spaced, or all if there are fewer."""
+    stride = math.ceil(math.sqrt(values.shape[-2] * values.shape[-1] / SAMPLED))
+    return values[..., ::stride, ::stride]
 
 
 def from_median(source: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
 from torch.onnx.operators import shape_as_tensor
 
-from graphsr.models.noise import LEAST, MOST, QUANTILES, SAMPLED, NoiseNetwork
+from graphsr.models.noise import LEAST, QUANTILES, SAMPLED, NoiseNetwork
 
 
 def predict_noise(
@@ -41,14 +40,7 @@ def predict_noise(
         mean,
         variance.clamp_min(1e-6).sqrt(),
     ]
-    x = torch.relu(network.first(torch.cat(planes, 1)))
-    for block in network.blocks:
-        x = x + torch.relu(block(x))
-    x = torch.relu(x + network.overall(x.mean((-2, -1), keepdim=True)))
-    for block in network.after:
-        x = x + torch.relu(block(x))
-    level = torch.sigmoid(network.last(x))
-    return torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * level)
+    return network.of_planes(torch.cat(planes, 1), source, mean, False, _sampled)
 
 
 def from_median(source: Tensor) -> Tensor:
@@ -79,10 +71,13 @@ def average_matrix(size: Tensor, cells: Tensor) -> Tensor:
 
 def _quantiles(size: Tensor) -> list[Tensor]:
     """Return quantiles over each (B, 1, h, w), as planes of that shape."""
-    height, width = shape_as_tensor(size)[2], shape_as_tensor(size)[3]
-    stride = torch.ceil(torch.sqrt(height * width / SAMPLED)).to(torch.int64)
-    sampled = size.index_select(2, arange(0, height, stride)).index_select(3, arange(0, width, stride))
-    ordered = sampled.flatten(2).sort(2).values
+    ordered = _sampled(size).flatten(2).sort(2).values
     last = (shape_as_tensor(ordered)[2] - 1).to(torch.float64)
     places = (torch.round(quantile * last).to(torch.int64).reshape(1) for quantile in QUANTILES)
     return [ordered.index_select(2, place).unsqueeze(-1).expand_as(size) for place in places]
+
+
+def _sampled(values: Tensor) -> Tensor:
+    height, width = shape_as_tensor(values)[2], shape_as_tensor(values)[3]
+    stride = torch.ceil(torch.sqrt(height * width / SAMPLED)).to(torch.int64)
+    return values.index_select(2, arange(0, height, stride)).index_select(3, arange(0, width, stride))

@@ -25,6 +25,8 @@ from graphsr.training.sections import Optimisation
 Trainable = GraphSR | NetworkBaseline
 # Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
 _WITH_UNUSED_PARAMETERS = {"fdsr", "pmbanet", "gdpt", "unet-efficientnet-b2"}
+# What changes nothing before it is trained may be new to the model that a training starts from.
+_MAY_BE_NEW = "reweighting.", "noise_network.statistics."
 
 
 def build_network(config: Config, *, pretrained: bool | str = False) -> Trainable:
@@ -66,8 +68,7 @@ def initial_network(config: Config) -> Trainable:
     except InputError as error:
         raise InputError(f"start = {config.start!r}: {error}") from error
     own = network.state_dict()
-    # What changes nothing before it is trained may be new.
-    weights = {key: value for key, value in own.items() if key.startswith("reweighting.")} | weights
+    weights = {key: value for key, value in own.items() if key.startswith(_MAY_BE_NEW)} | weights
     other = sorted({key for key in own.keys() | weights.keys() if _shape(own, key) != _shape(weights, key)})
     if other:
         raise InputError(f"start = {config.start!r}: another network than that to be trained; {other[0]} differs")

@@ -30,10 +30,10 @@ class TrainingStep(nn.Module):
         """
         if not isinstance(self.network, GraphSR):
             return target_loss(self.network(guide, source), target, source, self.how.loss, self.how.squared_times)
-        if self.how.loss == "noise":
-            return noise_loss(self.network.noise(guide, source), target, source)
         size, source_size = ((image.shape[-2], image.shape[-1]) for image in (target, source))
         sampling = Sampling(size, source_size, footprint=footprint)
+        if self.how.loss == "noise":
+            return noise_loss(self.network.noise(guide, source, footprint=footprint), target, source, sampling)
         result = self.network.run(guide, source, window=whole(guide, source, None, sampling))
         loss = target_loss(result.target, target, source, self.how.loss, self.how.squared_times)
         if self.how.noise_loss and result.noise is not None:
