@@ -333,6 +333,14 @@ class TestConfidence:
                 parameter.add_(torch.randn_like(parameter), alpha=0.2)
             assert not torch.allclose(before, network.noise(*pair))
 
+    def test_steps_are_no_errors_of_a_source_whose_footprint_is_stated(self):
+        network = model(replace(self.HOW, noise_statistics=True))
+        network.noise_network.statistics.last.bias.data = torch.tensor([-1.0, -30.0])  # a third of a step, no noise
+        pair = images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
+        with torch.no_grad():
+            assert network.noise(*pair).median() > 0.1
+            assert network.noise(*pair, footprint="point").median() < 0.01
+
     def test_statistics_without_predicted_noise_are_refused(self):
         with pytest.raises(InputError, match="noise_statistics are for the network of the noise: they need confidence"):
             GraphSR(replace(SMALL, noise_statistics=True))

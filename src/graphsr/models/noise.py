@@ -131,7 +131,9 @@ class ErrorParts(nn.Module):
         numbers, sizes = source_statistics(source, mean, sampled)
         numbers = torch.cat([numbers, torch.full_like(numbers[:, :1], float(stated))], 1)
         parts = self.last(torch.relu(self.first(numbers))).clamp_max(0).exp()
-        found: Tensor = (parts * sizes).sum(1, keepdim=True)
+        errors = parts * sizes
+        # Who says how a source was sampled has explained its steps.
+        found: Tensor = errors[:, 1:] if stated else errors.sum(1, keepdim=True)
         return found
 
 
