@@ -41,7 +41,9 @@ def derived(owner: nn.Module, tensors: Sequence[Tensor | None], compute: Callabl
     """
     present = [each for each in tensors if each is not None]
     uncounted = any(each.is_inference() for each in present)
-    if uncounted or torch.jit.is_tracing() or torch.compiler.is_compiling():  # which record what they see computed
+    # Exporters and compilers record what they see computed.
+    exported: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if uncounted or exported or torch.compiler.is_compiling():
         return compute()
     states, kept = _kept.get(owner, ([], None))
     if len(states) == len(present) and all(map(_State.is_still, states, present)):

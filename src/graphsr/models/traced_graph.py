@@ -112,11 +112,11 @@ class TracedGraph(nn.Module):
             planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
         if how.detail:
             planes.append(_of_source_pixels(from_median(measured), guide))
-        first = (given["first_target"] - mean) / std if how.first_target else None
-        if first is not None:
-            planes.append(first)
+        looked_at = (given["first_target"] - mean) / std if how.first_target else None
+        if looked_at is not None:
+            planes.append(looked_at)
         outputs = self._extract(torch.cat([*planes, component], 1))
-        predicted, offsets = model.graph_of(outputs, colours, component, first)
+        predicted, offsets = model.graph_of(outputs, colours, component, looked_at)
         edges = predicted
         if how.reweighting:
             second = (given["second_target"] - mean) / std
