@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphsr.features.derived import derived
 from graphsr.features.padding import SameConv2d, pad_same, same_padding
 
 Activation = Literal["relu", "relu6", "silu"]
@@ -33,7 +32,8 @@ def activated(x: Tensor, activation: Activation) -> Tensor:
 def layer(convolution: nn.Conv2d, norm: nn.BatchNorm2d, activation: Activation | None = None) -> Layer:
     """Return activation(norm(convolution(x))) as a function; where nothing is trained, in one pass over the map.
 
-    The norm is then folded into the weights, which is done again when one of them has changed.
+    The norm is then folded into the weights. That is done in every call of a network and costs next to nothing, so that
+    there is no second set of weights that could be out of date.
 
     Args:
         convolution: From C to M channels.
@@ -50,19 +50,11 @@ def layer(convolution: nn.Conv2d, norm: nn.BatchNorm2d, activation: Activation |
             return x if activation is None else activated(x, activation)
 
         return plain
-    read = (convolution.weight, convolution.bias, norm.weight, norm.bias, norm.running_mean, norm.running_var)
-    return FoldedConvolution(convolution, *derived(convolution, read, lambda: _folded(convolution, norm)), activation)
-
-
-def _folded(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """Return weight and bias of a convolution that does what both do."""
-    assert norm.running_mean is not None
-    assert norm.running_var is not None
     scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
     bias = norm.bias - scale * norm.running_mean
     if convolution.bias is not None:
         bias = bias + scale * convolution.bias
-    return convolution.weight * scale.view(-1, 1, 1, 1), bias
+    return FoldedConvolution(convolution, convolution.weight * scale.view(-1, 1, 1, 1), bias, activation)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from graphsr.errors import InputError
 from graphsr.features.bands import bands, in_bands
-from graphsr.features.derived import derived
 from graphsr.features.doubling import add_doubled, coarse_weights
 from graphsr.features.encoder import Encoder
 from graphsr.features.extractor import Extractor
@@ -57,7 +56,8 @@ class DecoderBlock(nn.Module):
 
     def _folded_function(self, first: FoldedConvolution, second: Layer) -> Callable[..., Tensor]:
         """Return the same without the doubled map and without joining it with the other one."""
-        weights, others = derived(self, (first.weight,), lambda: self._split_weights(first.weight))
+        doubled, others = torch.split(first.weight, [self.inputs - self.skip, self.skip], 1)
+        weights = coarse_weights(doubled)
 
         def compute(x: Tensor, skip: Tensor | None = None) -> Tensor:
             if skip is None:
@@ -69,11 +69,6 @@ class DecoderBlock(nn.Module):
             return second(F.relu_(add_doubled(y, x, weights)))
 
         return compute
-
-    def _split_weights(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the weights for what is doubled, as `add_doubled` takes them, and for the encoder's map."""
-        doubled, others = torch.split(weight, [self.inputs - self.skip, self.skip], 1)
-        return coarse_weights(doubled), others.contiguous()
 
     def bytes_per_row(self, width: int, like: Tensor) -> int:
         """Return what the widest map takes for a row of so many pixels of what is doubled."""
@@ -155,11 +150,7 @@ class UNet(Extractor):
         if torch.is_grad_enabled() or not more:
             y: Tensor = self.segmentation_head(x)
             return y
-
-        def widened() -> tuple[Tensor, Tensor]:
-            return F.pad(weight, (0, 0, 0, 0, 0, 0, 0, more)), F.pad(bias, (0, more))
-
-        return F.conv2d(x, *derived(head, (weight, bias), widened), padding=1)[:, :-more]
+        return F.conv2d(x, F.pad(weight, (0, 0, 0, 0, 0, 0, 0, more)), F.pad(bias, (0, more)), padding=1)[:, :-more]
 
     def in_bands(self, x: Tensor) -> Iterator[Tensor]:
         self.check(x)
