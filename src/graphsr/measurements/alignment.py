@@ -39,9 +39,9 @@ _FEWEST_POINTS = 20
 # Shifts of more guide pixels than this are less likely, those of as many again much less.
 _LIKELY = 6.0
 # All groups of points have to gain from the best shift: this many standard errors of their mean gain.
-_LEAST_T = 4.5
+_LEAST_T = 4.0
 # A placement is used if its standard error is at most this part of a source pixel.
-_LARGEST_ERROR = 0.1
+_LARGEST_ERROR = 0.07
 # The guide is read across the edges so many times, each time from the placement before.
 _ROUNDS = 2
 # At first, shifts of up to so many guide pixels from the start are compared, in such steps.
@@ -194,12 +194,15 @@ def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, float]:
 def _likeliest_shift(likelihood: EdgeLikelihood) -> tuple[np.ndarray, float]:
     """Return the likeliest shift x, y from where the guide was read, and how sure all groups of points are of it.
 
-    That is what the groups gain over the mean of all shifts, as a ratio to the standard error of the mean gain.
+    That is what the groups gain over the mean of all shifts, as a ratio to the standard error of the mean gain; 0 for a
+    shift on the border of those compared, which is no maximum.
     """
     steps = np.arange(-_FROM_START, _FROM_START + _STEP / 2, _STEP)
     shifts = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
     found = likelihood.at_shifts(shifts)
     best = int(found.sum(0).argmax())
+    if np.abs(shifts[best]).max() > _FROM_START - _STEP / 2:
+        return shifts[best], 0.0
     gain = found[:, best] - found.mean(1)
     return shifts[best], float(gain.mean() / (gain.std(ddof=1) / math.sqrt(GROUPS)))
 

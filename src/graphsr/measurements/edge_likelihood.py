@@ -78,4 +78,6 @@ class EdgeLikelihood:
 def _in_parts(network: EdgeNetwork, shown: list[torch.Tensor]) -> torch.Tensor:
     """Return (N, BINS) what a network tells of edges; a few at once, which stay in the cache."""
     with torch.inference_mode():
-        return torch.cat([network(*part) for part in zip(*(each.split(_AT_ONCE) for each in shown), strict=True)])
+        return torch.cat(
+            [network(*part) for part in zip(*(torch.split(each, _AT_ONCE) for each in shown), strict=True)]
+        )

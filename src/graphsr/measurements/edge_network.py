@@ -52,7 +52,8 @@ class EdgeNetwork(nn.Module):
         values = nn.functional.silu(values * (1 + scales[:, 0]) + offsets[:, 0])
         for number, layer in enumerate(self.layers, 1):
             values = values + nn.functional.silu(layer(values) * (1 + scales[:, number]) + offsets[:, number])
-        return self.last(values).transpose(1, 2).reshape(len(values), BINS).log_softmax(1)
+        logits: torch.Tensor = self.last(values).transpose(1, 2).reshape(len(values), BINS)
+        return logits.log_softmax(1)
 
 
 def _change(colours: torch.Tensor) -> torch.Tensor:
