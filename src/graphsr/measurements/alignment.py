@@ -30,8 +30,9 @@ KINDS = ("shift", "affine")
 _REACH = 8
 # Growth and turn that are tried, in guide pixels at half a diagonal from the middle.
 _GROWTHS_AND_TURNS = (-9, -6, -3, 0, 3, 6, 9)
-# Growth and turn of less than this are left out: they move no pixel by more.
-_LEAST_MOVE = 0.5
+# Growth and turn of less than this are left out: they move no pixel by more. So are those from which not all groups of
+# points gain: by so many standard errors of their mean gain.
+_LEAST_MOVE, _LEAST_T_OF_TURN = 0.5, 2.5
 # So many points are enough for a start, and to choose between those.
 _POINTS_FOR_START, _POINTS_FOR_CHOICE = 4000, 1500
 # Fewer points tell nothing.
@@ -39,7 +40,7 @@ _FEWEST_POINTS = 20
 # Shifts of more guide pixels than this are less likely, those of as many again much less.
 _LIKELY = 6.0
 # All groups of points have to gain from the best shift: this many standard errors of their mean gain.
-_LEAST_T = 4.0
+_LEAST_T = 3.5
 # A placement is used if its standard error is at most this part of a source pixel.
 _LARGEST_ERROR = 0.07
 # The guide is read across the edges so many times, each time from the placement before.
@@ -152,14 +153,14 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignmen
         likelihood = EdgeLikelihood(colours, points, placements.matrix(best))
         if number == 0:
             shift, t = _likeliest_shift(likelihood)
-            if t < _LEAST_T:
+            if t < _LEAST_T or np.abs(best[:2] + shift).max() > _reach(nominal):
                 words = f"unchanged: the edges of source and guide do not agree well enough {_TO_TELL}"
                 return Alignment(words=words)
             best[:2] += shift
         by_group = partial(_log_likelihood, likelihood, placements)
         best = _climb(by_group, best, free)
         if kind == "affine" and number == 0:
-            free[2:] = np.abs(best[2:]) >= _LEAST_MOVE
+            free = _worthwhile(by_group, best)
             best = np.where(free, best, 0.0)
     error = _standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
@@ -181,9 +182,14 @@ def _start(score: Score, placements: Placements, kind: str) -> np.ndarray:
     return np.concatenate([_best_shift(score, placements.matrix(np.array([0, 0, *turned])))[0], turned])
 
 
+def _reach(nominal: np.ndarray) -> int:
+    """Return how many guide pixels shifts reach that are searched."""
+    return math.ceil(max(_REACH, *nominal.diagonal()))
+
+
 def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the whole shift x, y from a placement at which edges agree best, and how much is gained by it."""
-    reach = math.ceil(max(_REACH, *score.nominal.diagonal()))
+    reach = _reach(score.nominal)
     total = ndimage.gaussian_filter(score.at_shifts(matrix, reach), 0.7, mode="nearest")
     distance = np.hypot(*np.mgrid[-reach : reach + 1, -reach : reach + 1])
     # Of two shifts that are as good, the smaller one.
@@ -204,7 +210,24 @@ def _likeliest_shift(likelihood: EdgeLikelihood) -> tuple[np.ndarray, float]:
     if np.abs(shifts[best]).max() > _FROM_START - _STEP / 2:
         return shifts[best], 0.0
     gain = found[:, best] - found.mean(1)
-    return shifts[best], float(gain.mean() / (gain.std(ddof=1) / math.sqrt(GROUPS)))
+    return shifts[best], _ratio_to_error(gain)
+
+
+def _ratio_to_error(gain: np.ndarray) -> float:
+    """Return the ratio of the mean gain of the groups (GROUPS,) to its standard error; 0 where all gain the same."""
+    error = float(gain.std(ddof=1)) / math.sqrt(GROUPS)
+    return float(gain.mean()) / error if error > 0 else 0.0
+
+
+def _worthwhile(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> np.ndarray:
+    """Return which parameters (4,) are needed: the shift; growth and turn where a placement is much worse without."""
+    needed = np.ones(4, bool)
+    for number in (2, 3):
+        others = np.arange(4) != number
+        without = _climb(by_group, np.where(others, best, 0.0), others)
+        t = _ratio_to_error(by_group(best) - by_group(without))
+        needed[number] = abs(best[number]) >= _LEAST_MOVE and t >= _LEAST_T_OF_TURN
+    return needed
 
 
 def _log_likelihood(likelihood: EdgeLikelihood, placements: Placements, parameters: np.ndarray) -> np.ndarray:
