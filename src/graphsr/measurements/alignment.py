@@ -184,7 +184,7 @@ def _start(score: Score, placements: Placements, kind: str) -> np.ndarray:
 
 def _reach(nominal: np.ndarray) -> int:
     """Return how many guide pixels shifts reach that are searched."""
-    return math.ceil(max(_REACH, *nominal.diagonal()))
+    return math.ceil(max(_REACH, float(nominal.diagonal().max())))
 
 
 def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, float]:
