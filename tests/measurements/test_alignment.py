@@ -27,10 +27,10 @@ def test_shifts_are_found(seed: int) -> None:
     for shift in [(0.0, 0.0), (0.5, 0.0), (-2.6, 1.3), (4.0, -4.0), (0.7, 5.9)]:
         pair = placed_pair(shift, seed=seed, source_size=(48, 56))
         errors.append(found_shift(pair.guide, pair.source) - shift)
-    # In guide pixels; measured 0.44 at the most with seed 7. Texture beside the
-    # edges moves all of them alike, so shifts differ by what they should to 0.21 at the most.
-    assert np.linalg.norm(errors, axis=1).max() < 0.5
-    assert np.linalg.norm(np.array(errors) - errors[0], axis=1).max() < 0.25
+    # In guide pixels; measured 0.26 at the most with seed 3. Texture beside the
+    # edges moves all of them alike, so shifts differ by what they should to 0.08 at the most.
+    assert np.linalg.norm(errors, axis=1).max() < 0.35
+    assert np.linalg.norm(np.array(errors) - errors[0], axis=1).max() < 0.15
 
 
 @pytest.mark.parametrize("factor", [2, 8])
@@ -83,6 +83,15 @@ def test_nothing_is_changed_where_the_pair_tells_nothing(guide: np.ndarray, sour
     assert why in aligned.report.alignment
     np.testing.assert_array_equal(aligned.target, plain.target)
     assert plain.report.alignment == ""
+
+
+@pytest.mark.parametrize("seed", [4, 5, 6])
+def test_a_source_of_another_scene_is_refused(seed: int) -> None:
+    other = placed_pair((0.0, 0.0), seed=seed, source_size=(48, 56))
+    source = placed_pair((0.0, 0.0), seed=seed + 10, source_size=(48, 56)).source
+    alignment = find_alignment(other.guide, source[None], "shift")
+    assert alignment.matrix is None, alignment.words
+    assert alignment.words.startswith("unchanged: ")
 
 
 def test_stripes_do_not_tell_where_along_them() -> None:

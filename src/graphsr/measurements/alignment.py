@@ -1,9 +1,9 @@
 """Find how a source lies on its guide: the placement at which its edges meet edges of the guide.
 
-The guide has many more edges than the source, so what counts is how much of an edge there is in the guide at the
-points of the source's edges, across the same direction; an edge counts hardly more for being strong. All shifts within
-reach are tried, the best one is refined, and how much it depends on single parts of the pair tells how far off it may
-be. Last, the shift follows where the guide changes along lines across the edges, which is more precise and less sure.
+The guide has many more edges than the source. So at first all shifts within reach are tried, and what counts is how
+much of an edge there is in the guide at the points of the source's edges, across the same direction. From the best one
+on, a small network reads the guide across every edge, and tells how likely each place of it is; the placement is the
+likeliest one for all edges together. How much it depends on single parts of the pair tells how far off it may be.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from scipy import ndimage, optimize
 
 from graphsr.errors import InputError
 from graphsr.measurements.alignment_score import Score
-from graphsr.measurements.edge_points import GROUPS, EdgePoints, edge_points
-from graphsr.measurements.edge_profiles import EdgeProfiles
+from graphsr.measurements.edge_likelihood import EdgeLikelihood
+from graphsr.measurements.edge_patches import standardised
+from graphsr.measurements.edge_points import GROUPS, edge_points
 from graphsr.measurements.turning import TurnedFrame
 from graphsr.sampling import Sampling
 from graphsr.suggestion import suggestion
@@ -29,26 +30,27 @@ KINDS = ("shift", "affine")
 _REACH = 8
 # Growth and turn that are tried, in guide pixels at half a diagonal from the middle.
 _GROWTHS_AND_TURNS = (-9, -6, -3, 0, 3, 6, 9)
-# Growth and turn of less than this are left out: they move no pixel by more.
-_LEAST_MOVE = 0.5
-# So many points are enough to choose between those.
-_POINTS_FOR_CHOICE = 1500
+# Growth and turn of less than this are left out: they move no pixel by more. So are those from which not all groups of
+# points gain: by so many standard errors of their mean gain.
+_LEAST_MOVE, _LEAST_T_OF_TURN = 0.5, 2.5
+# So many points are enough for a start, and to choose between those.
+_POINTS_FOR_START, _POINTS_FOR_CHOICE = 4000, 1500
 # Fewer points tell nothing.
 _FEWEST_POINTS = 20
 # Shifts of more guide pixels than this are less likely, those of as many again much less.
 _LIKELY = 6.0
 # All groups of points have to gain from the best shift: this many standard errors of their mean gain.
-_LEAST_T = 4.0
+_LEAST_T = 3.5
 # A placement is used if its standard error is at most this part of a source pixel.
-_LARGEST_ERROR = 0.1
+_LARGEST_ERROR = 0.07
+# The guide is read across the edges so many times, each time from the placement before.
+_ROUNDS = 2
+# At first, shifts of up to so many guide pixels from the start are compared, in such steps.
+_FROM_START, _STEP = 6.0, 0.5
 # Finite differences of the score are taken over so many guide pixels.
 _DIFFERENCE = 0.5
 # A direction in which the score is flatter than this, relative to the steepest, is one in which the pair tells nothing.
 _LEAST_CURVATURE = 0.02
-# Lines across edges reach so many guide pixels to both sides: long ones find the edge, short ones see less beside it.
-_REACHES = (6.0, 4.0, 4.0)
-# They move the shift by at most so many guide pixels, or source pixels if that is more; else they found other edges.
-_MOST_REFINED, _MOST_REFINED_SOURCE = 0.75, 0.1
 _TO_TELL = "to tell how the source lies on the guide"
 
 
@@ -141,25 +143,28 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignmen
     points = edge_points(source)
     if len(points.weights) < _FEWEST_POINTS:
         return Alignment(words=f"unchanged: the source has too few edges {_TO_TELL}")
-    score = Score(guide, points, nominal)
+    score = Score(guide, points.thinned(_POINTS_FOR_START), nominal)
     if not score.edges.any():
         return Alignment(words=f"unchanged: the guide has no edges {_TO_TELL}")
-    start = _start(score, placements, kind)
-    if start is None:
-        return Alignment(words=f"unchanged: the edges of source and guide do not agree well enough {_TO_TELL}")
-
-    def by_group(parameters: np.ndarray) -> np.ndarray:
-        return score.by_group(placements.matrix(parameters))
-
+    best = _start(score, placements, kind)
     free = np.array([True, True, kind == "affine", kind == "affine"])
-    best = _climb(by_group, start, free)
-    if kind == "affine":
-        free[2:] = np.abs(best[2:]) >= _LEAST_MOVE
-        best = _climb(by_group, np.where(free, best, 0.0), free)
+    colours = standardised(guide)
+    for number in range(_ROUNDS):
+        likelihood = EdgeLikelihood(colours, points, placements.matrix(best))
+        if number == 0:
+            shift, t = _likeliest_shift(likelihood)
+            if t < _LEAST_T or np.abs(best[:2] + shift).max() > _reach(nominal):
+                words = f"unchanged: the edges of source and guide do not agree well enough {_TO_TELL}"
+                return Alignment(words=words)
+            best[:2] += shift
+        by_group = partial(_log_likelihood, likelihood, placements)
+        best = _climb(by_group, best, free)
+        if kind == "affine" and number == 0:
+            free = _worthwhile(by_group, best)
+            best = np.where(free, best, 0.0)
     error = _standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
-    best = _refined_shift(guide, points, placements, best)
     matrix = placements.matrix(best)
     if free[2] and min(np.hypot(*matrix[:, :2])) < 1:
         return Alignment(words="unchanged: source pixels would be smaller than guide pixels")
@@ -167,46 +172,67 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignmen
     return Alignment(matrix, words, error)
 
 
-def _start(score: Score, placements: Placements, kind: str) -> np.ndarray | None:
-    """Return parameters near the best ones; None where none stand out in all of the pair."""
-    turned = [np.zeros(2)]
+def _start(score: Score, placements: Placements, kind: str) -> np.ndarray:
+    """Return parameters (4,) near the best ones."""
+    turned = np.zeros(2)
     if kind == "affine":
-        turned = [np.array([growth, turn]) for growth in _GROWTHS_AND_TURNS for turn in _GROWTHS_AND_TURNS]
+        choice = [np.array([growth, turn]) for growth in _GROWTHS_AND_TURNS for turn in _GROWTHS_AND_TURNS]
         few = score.thinned(_POINTS_FOR_CHOICE)
-        gains = [_best_shift(few, placements.matrix(np.array([0, 0, *each])))[1] for each in turned]
-        turned = [turned[int(np.argmax([gain.sum() for gain in gains]))]]
-    shift, gain = _best_shift(score, placements.matrix(np.array([0, 0, *turned[0]])))
-    if not gain.mean() > _LEAST_T * gain.std(ddof=1) / math.sqrt(GROUPS):
-        return None
-    return np.concatenate([shift, turned[0]])
+        turned = max(choice, key=lambda each: _best_shift(few, placements.matrix(np.array([0, 0, *each])))[1])
+    return np.concatenate([_best_shift(score, placements.matrix(np.array([0, 0, *turned])))[0], turned])
 
 
-def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the whole shift x, y from a placement at which edges agree best, and what each group gains by it."""
-    reach = math.ceil(max(_REACH, *score.nominal.diagonal()))
-    maps = ndimage.gaussian_filter(score.at_shifts(matrix, reach), (0, 0.7, 0.7), mode="nearest")
-    total = maps.sum(0)
+def _reach(nominal: np.ndarray) -> int:
+    """Return how many guide pixels shifts reach that are searched."""
+    return math.ceil(max(_REACH, float(nominal.diagonal().max())))
+
+
+def _best_shift(score: Score, matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the whole shift x, y from a placement at which edges agree best, and how much is gained by it."""
+    reach = _reach(score.nominal)
+    total = ndimage.gaussian_filter(score.at_shifts(matrix, reach), 0.7, mode="nearest")
     distance = np.hypot(*np.mgrid[-reach : reach + 1, -reach : reach + 1])
     # Of two shifts that are as good, the smaller one.
     row, column = np.unravel_index(np.argmax(total - 0.5 * (distance / _LIKELY) ** 2 * total.std()), total.shape)
-    return np.array([column - reach, row - reach], float), maps[:, row, column] - maps.mean((1, 2))
+    return np.array([column - reach, row - reach], float), float(total[row, column] - total.mean())
 
 
-def _refined_shift(guide: np.ndarray, points: EdgePoints, placements: Placements, start: np.ndarray) -> np.ndarray:
-    """Return the parameters (4,) with the shift that lines across the edges tell, if that is near the one it was."""
-    factor = math.sqrt(np.linalg.det(placements.nominal[:, :2]))
-    free = np.array([True, True, False, False, True])
-    best = np.append(start, 0.0)
-    for reach in _REACHES:
-        lines = EdgeProfiles(guide, points, placements.matrix(best[:4]), reach)
-        best = _climb(partial(_score_of_lines, lines, placements), best, free)
-    moved = float(np.hypot(*(best - np.append(start, 0.0))[:2]))
-    return best[:4] if moved <= max(_MOST_REFINED, _MOST_REFINED_SOURCE * factor) else start
+def _likeliest_shift(likelihood: EdgeLikelihood) -> tuple[np.ndarray, float]:
+    """Return the likeliest shift x, y from where the guide was read, and how sure all groups of points are of it.
+
+    That is what the groups gain over the mean of all shifts, as a ratio to the standard error of the mean gain; 0 for a
+    shift on the border of those compared, which is no maximum.
+    """
+    steps = np.arange(-_FROM_START, _FROM_START + _STEP / 2, _STEP)
+    shifts = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
+    found = likelihood.at_shifts(shifts)
+    best = int(found.sum(0).argmax())
+    if np.abs(shifts[best]).max() > _FROM_START - _STEP / 2:
+        return shifts[best], 0.0
+    gain = found[:, best] - found.mean(1)
+    return shifts[best], _ratio_to_error(gain)
 
 
-def _score_of_lines(lines: EdgeProfiles, placements: Placements, parameters: np.ndarray) -> np.ndarray:
-    """Return the score by groups of a placement and its dilation, (5,)."""
-    return lines.by_group(placements.matrix(parameters[:4]), float(parameters[4]))
+def _ratio_to_error(gain: np.ndarray) -> float:
+    """Return the ratio of the mean gain of the groups (GROUPS,) to its standard error; 0 where all gain the same."""
+    error = float(gain.std(ddof=1)) / math.sqrt(GROUPS)
+    return float(gain.mean()) / error if error > 0 else 0.0
+
+
+def _worthwhile(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> np.ndarray:
+    """Return which parameters (4,) are needed: the shift; growth and turn where a placement is much worse without."""
+    needed = np.ones(4, bool)
+    for number in (2, 3):
+        others = np.arange(4) != number
+        without = _climb(by_group, np.where(others, best, 0.0), others)
+        t = _ratio_to_error(by_group(best) - by_group(without))
+        needed[number] = abs(best[number]) >= _LEAST_MOVE and t >= _LEAST_T_OF_TURN
+    return needed
+
+
+def _log_likelihood(likelihood: EdgeLikelihood, placements: Placements, parameters: np.ndarray) -> np.ndarray:
+    """Return (GROUPS,) the logarithm of the likelihood of a placement (4,)."""
+    return likelihood.by_group(placements.matrix(parameters))
 
 
 def _climb(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from copy import copy
 import numpy as np
 from scipy import ndimage
 
-from graphsr.measurements.edge_points import GROUPS, EdgePoints
+from graphsr.measurements.edge_points import EdgePoints
 
 # The standard deviation of the Gaussian whose derivative finds the guide's edges: in guide pixels; and in source
 # pixels, as the points of the source are less precise at large factors. The larger counts.
@@ -53,24 +53,11 @@ class Score:
         few.weights = few._weights()
         return few
 
-    def by_group(self, matrix: np.ndarray) -> np.ndarray:
-        """Return (GROUPS,) the score of a (2, 3) map of source pixels to guide pixels; interpolated linearly."""
-        position = self._position(matrix)
-        first = np.floor(position)
-        x, y = (position - first).T.astype(np.float32)
-        found = np.zeros((len(x), 3), np.float32)
-        for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            share = (x if right else 1 - x) * (y if down else 1 - y)
-            found += share[:, None] * self._at(first + np.array([right, down]))
-        return self._sum(found)
-
     def at_shifts(self, matrix: np.ndarray, reach: int) -> np.ndarray:
-        """Return (GROUPS, 2 reach + 1, 2 reach + 1) the score at whole shifts down and right, to the nearest pixel."""
+        """Return (2 reach + 1, 2 reach + 1) the score at whole shifts down and right, to the nearest pixel."""
         nearest = np.rint(self._position(matrix))
         shifts = range(-reach, reach + 1)
-        return np.stack(
-            [np.stack([self._sum(self._at(nearest + np.array([x, y]))) for x in shifts], 1) for y in shifts], 1
-        )
+        return np.array([[self._sum(self._at(nearest + np.array([x, y]))) for x in shifts] for y in shifts])
 
     def _weights(self) -> np.ndarray:
         """Return (N, 3) what the structure tensor is multiplied by at every point."""
@@ -88,5 +75,5 @@ class Score:
         rows = np.clip(pixels[:, 1], -_MARGIN, height + _MARGIN - 1).astype(np.intp) + _MARGIN
         return np.asarray(self.edges[rows, columns])
 
-    def _sum(self, found: np.ndarray) -> np.ndarray:
-        return np.bincount(self.points.groups, np.einsum("nk,nk->n", found, self.weights), GROUPS)
+    def _sum(self, found: np.ndarray) -> float:
+        return float(np.vdot(found, self.weights))
