@@ -91,8 +91,13 @@ def _source(target: np.ndarray, factor: float, rng: np.random.Generator) -> tupl
     values = torch.from_numpy(target)
     if rng.random() < 0.5:  # as disparity
         values = 1 / values.clamp_min(1e-3)
-    placed = {"origin": (origin[0], origin[1]), "step": (step[0], step[1]), "footprint": footprint}
-    sampling = Sampling((target.shape[0], target.shape[1]), (size[0], size[1]), **placed)
+    sampling = Sampling(
+        (target.shape[0], target.shape[1]),
+        (size[0], size[1]),
+        origin=(origin[0], origin[1]),
+        step=(step[0], step[1]),
+        footprint=footprint,
+    )
     known = torch.isfinite(values)
     if known.all():
         source = sampling(values).numpy()
