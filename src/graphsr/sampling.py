@@ -217,7 +217,8 @@ def interpolate_source(
     sides = size.size if isinstance(size, Sampling) else tuple(size)
     if tuple(filled.shape[-2:]) == sides:
         return filled
-    if filled.shape[:2] == (1, 1) and sides[0] % filled.shape[2] == sides[1] % filled.shape[3] == 0:
+    whole = sides[0] % filled.shape[2] == sides[1] % filled.shape[3] == 0
+    if isinstance(size, Sampling) and filled.shape[:2] == (1, 1) and whole:
         return _cubic_by_whole_factors(filled, (sides[0] // filled.shape[2], sides[1] // filled.shape[3]))
     return interpolate(filled, size=sides, mode="bicubic", align_corners=False)
 
