@@ -117,7 +117,8 @@ def upsample(
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
         align: "shift", or "affine" for shift, scale and turn: find how the source lies on the guide from the edges of
-            both, and solve with the source there. Where they do not tell, nothing is changed. Baselines cannot.
+            both, and solve with the source there; learned models refine the shift by their graphs. Where the pair does
+            not tell, nothing is changed. Baselines cannot.
         rtol: RMS error allowed of the target against the exact minimiser, in standard deviations of the source. Default
             that of the model, 1e-3, which is far below what any model gets wrong.
 
@@ -154,13 +155,14 @@ def upsample(
     measured = _tensor(source_image, np.float64)
     wide = kind == "values" and needs_double(measured, known)  # probabilities need no more than single precision
     tensor = measured if wide else measured.float()
-    alignment = Alignment()
-    if align is not None:
-        alignment = find_alignment(guide_image, np.where(known[0].numpy(), measured[0].numpy(), np.nan), align)
-    frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, footprint)
-    seen = frame.turned(guide_image) if frame.turn else guide_image
-    placed = None if footprint == "box" and sampling.edge_to_edge else sampling
     with _evaluating(chosen) as device:
+        alignment = Alignment()
+        if align is not None:
+            plain = np.where(known[0].numpy(), measured[0].numpy(), np.nan)
+            alignment = find_alignment(guide_image, plain, align, chosen if chosen.predicts_edges else None)
+        frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, footprint)
+        seen = frame.turned(guide_image) if frame.turn else guide_image
+        placed = None if footprint == "box" and sampling.edge_to_edge else sampling
         pair = _tensor(seen, np.float32).to(device), tensor.to(device)
         result, weighed = _run(chosen, *pair, None if given is None else given.to(device), exact, errors, placed)
         std = uncertainty_of(result, chosen) if uncertainty else None

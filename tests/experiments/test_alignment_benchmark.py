@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import graphsr
 from graphsr.data import Pair
 from graphsr.errors import InputError
 from graphsr.experiments.benchmarks.alignment import Case, measure, own_shift, rendered_pairs, summarise
@@ -17,12 +18,24 @@ from tests.measurements.shifted_pairs import rendered
 
 def test_a_rendered_pair_is_aligned() -> None:
     scene = rendered(3, 224, 256)
-    case = measure("rendered", Pair("room", scene.guide, scene.depth), 4, np.random.default_rng(0), solve=False)
+    pair, model = Pair("room", scene.guide, scene.depth), graphsr.load("colour")
+    case = measure("rendered", pair, 4, np.random.default_rng(0), model=model, solve=False)
     assert 0.5 <= math.hypot(*case.shift) <= 6
     assert case.found is not None
     # In guide pixels; a scene of 208 x 240 pixels.
     assert case.error < 0.25
     assert math.isnan(case.rmse_ratio)
+
+
+def test_the_graph_of_a_learned_model_refines_what_is_found() -> None:
+    scene = rendered(3, 224, 256)
+    pair = Pair("room", scene.guide, scene.depth)
+    found = [
+        measure("rendered", pair, 8, np.random.default_rng(0), model=graphsr.load(name).eval(), solve=False).found
+        for name in ("colour", "default")
+    ]
+    assert None not in found
+    assert found[0] != found[1]
 
 
 def test_the_map_of_a_rendered_pair_lies_where_it_should() -> None:

@@ -84,7 +84,8 @@ def alignment(
     pairs: Pairs = 4,
     scenes: Annotated[int, typer.Option("--scenes", min=0, help="How many rendered scenes.")] = 8,
     factors: Factors = "4,8,16",
-    solve: Annotated[bool, typer.Option("--solve/--no-solve", help="Also compare targets of the colour model.")] = True,
+    model: Model = "default",
+    solve: Annotated[bool, typer.Option("--solve/--no-solve", help="Also compare targets.")] = True,
 ) -> None:
     """Measure how well known shifts of sources are found, and what that does to the target.
 
@@ -95,19 +96,20 @@ def alignment(
     \b
     Examples:
       graphsr benchmark alignment
-      graphsr benchmark alignment --data data/ --pairs 10 --factors 4,8 --no-solve
+      graphsr benchmark alignment --data data/ --pairs 10 --factors 4,8 --model colour --no-solve
     """
     from itertools import chain
 
     from graphsr.experiments.benchmarks import alignment as measure
     from graphsr.experiments.benchmarks.validation_pairs import read_pairs
+    from graphsr.models.registry import load
 
     chosen = _checked(data, factors)
     if data is None and not scenes:
         raise InputError("nothing to measure: --scenes must be above 0, or --data name a folder")
     with status_line("starting") as update:
         found = chain(measure.rendered_pairs(scenes), () if data is None else read_pairs(data, pairs))
-        cases = measure.run(found, chosen, solve=solve, update=update)
+        cases = measure.run(found, chosen, model=load(model).eval(), solve=solve, update=update)
     headings = ("set", "factor", "pairs", "aligned", "within 0.25", "of own", "median", "RMSE ratio", "within 10 %")
     table = new_table(headings, words=1, title="Shifts of 0.5 to 6 guide pixels")
     for name in (*dict.fromkeys(case.set for case in cases), "all"):

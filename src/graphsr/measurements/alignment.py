@@ -17,11 +17,13 @@ import numpy as np
 from scipy import ndimage, optimize
 
 from graphsr.errors import InputError
+from graphsr.measurements.alignment_energy import refined_shift
 from graphsr.measurements.alignment_score import Score
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
 from graphsr.measurements.edge_points import GROUPS, edge_points
 from graphsr.measurements.turning import TurnedFrame
+from graphsr.models.base import Model
 from graphsr.sampling import Sampling
 from graphsr.suggestion import suggestion
 
@@ -51,6 +53,8 @@ _FROM_START, _STEP = 6.0, 0.5
 _DIFFERENCE = 0.5
 # A direction in which the score is flatter than this, relative to the steepest, is one in which the pair tells nothing.
 _LEAST_CURVATURE = 0.02
+# From this factor on the graph of a model tells the shift better than the likelihood does.
+_LEAST_REFINED_FACTOR = 6.0
 _TO_TELL = "to tell how the source lies on the guide"
 
 
@@ -126,13 +130,14 @@ def check_align(kind: str | None) -> None:
         raise InputError(f"align {kind!r}: unknown; {suggestion(str(kind), KINDS)}")
 
 
-def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignment:
+def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Model | None = None) -> Alignment:
     """Find how a source lies on its guide.
 
     Args:
         guide: (H, W, C).
         source: (K, h, w); NaN is missing.
         kind: "shift", or "affine" for shift, scale and turn.
+        model: One that predicts where targets have edges: its graph refines the shift.
 
     Returns:
         The placement, or why there is none.
@@ -165,11 +170,32 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str) -> Alignmen
     error = _standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
+    if model is not None and nominal.diagonal().min() >= _LEAST_REFINED_FACTOR:
+        best, error = _refined(model, guide, source, placements, best, error)
     matrix = placements.matrix(best)
     if free[2] and min(np.hypot(*matrix[:, :2])) < 1:
         return Alignment(words="unchanged: source pixels would be smaller than guide pixels")
     words = f"the source lies {placements.in_words(best)} (give or take {error:.2g} pixels)"
     return Alignment(matrix, words, error)
+
+
+def _refined(
+    model: Model, guide: np.ndarray, source: np.ndarray, placements: Placements, best: np.ndarray, error: float
+) -> tuple[np.ndarray, float]:
+    """Return parameters (4,) whose shift the graph of a model has refined, and their standard error.
+
+    Where the refined shift has a larger standard error, what was given is returned.
+    """
+    placed = Alignment(placements.matrix(best))
+    size, source_size = (guide.shape[0], guide.shape[1]), (source.shape[1], source.shape[2])
+    frame = placed.frame(size)
+    seen = frame.turned(guide) if frame.turn else guide
+    found = refined_shift(model, seen, source, placed.sampling(size, source_size))
+    if found is None or found.error > error:
+        return best, error
+    down, right = found.change
+    cos, sin = math.cos(frame.turn), math.sin(frame.turn)
+    return best + np.array([cos * right - sin * down, sin * right + cos * down, 0, 0]), found.error
 
 
 def _start(score: Score, placements: Placements, kind: str) -> np.ndarray:

@@ -108,9 +108,13 @@ def _points(
     places = nearest[:, None] + tangents[:, None] * _ALONG[:, None]
     inside = (np.abs(places - middles[:, None]) <= 0.5).all(2)
     owner = np.nonzero(inside)[0]
-    # Blocks are dealt out to the groups so that neighbours are in different ones.
-    groups = (rows[owner] // _BLOCK_SIDE * 7 + columns[owner] // _BLOCK_SIDE * 3) % GROUPS
+    groups = groups_of(rows[owner], columns[owner])
     return EdgePoints(places[inside], normals[owner], weight[owner], groups, around[owner], steps[owner])
+
+
+def groups_of(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the groups that source pixels are in: blocks of them, dealt out so that neighbours are in others."""
+    return np.asarray((rows // _BLOCK_SIDE * 7 + columns // _BLOCK_SIDE * 3) % GROUPS)
 
 
 def _extremes(values: np.ndarray, known: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:

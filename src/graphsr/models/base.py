@@ -66,12 +66,14 @@ class Model(nn.Module, ABC):
         noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source
             (`graphsr.measurements.noise`); None: the model has no graph, or weighs source pixels in its own way.
         calibration: The constants of its uncertainty; None: those for models in general.
+        predicts_edges: Whether its graph tells where the target has edges better than colours alone do.
     """
 
     rtol: float = 1e-3
     shift_equivariant: bool = True
     noise_unit: float | None = None
     calibration: Calibration | None = None
+    predicts_edges: bool = False
 
     @abstractmethod
     def prepare(

@@ -58,6 +58,7 @@ class GraphSR(Model):
     """
 
     noise_unit = 3.7e-3  # fitted for the bundled model, docs/design.md, "Noise of the source"
+    predicts_edges = True
 
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ import torch
 
 from graphsr.data import Pair
 from graphsr.measurements.alignment import find_alignment
+from graphsr.models.base import Model
 from graphsr.sampling import Sampling
 from graphsr.scenes import scene
 from graphsr.upsampling import upsample
@@ -79,7 +80,14 @@ def rendered_pairs(count: int) -> Iterator[tuple[str, Pair]]:
 
 
 def measure(
-    set_name: str, pair: Pair, factor: int, rng: np.random.Generator, *, solve: bool, own: Shift | None = None
+    set_name: str,
+    pair: Pair,
+    factor: int,
+    rng: np.random.Generator,
+    *,
+    model: Model,
+    solve: bool,
+    own: Shift | None = None,
 ) -> Case:
     """Shift the source of a pair by a random distance within `SHIFTS`, in a random direction, and align it.
 
@@ -88,7 +96,8 @@ def measure(
         pair: The pair.
         factor: Of the upsampling.
         rng: Where the shift is drawn from.
-        solve: Whether to measure targets of the colour model too.
+        model: Whose graph refines the shift, if it is a learned one, in evaluation mode.
+        solve: Whether to measure its targets too.
         own: How the map itself lies, see `own_shift`.
     """
     direction, length = rng.uniform(0, 2 * math.pi), rng.uniform(*SHIFTS)
@@ -97,11 +106,11 @@ def measure(
     rmse = None
     if solve:
         still = _placed(pair, factor, (0.0, 0.0))[2]
-        runs = (upsample(guide, moved, model="colour", align="shift"), upsample(guide, moved, model="colour"))
-        targets = (*(run.target for run in runs), upsample(guide, still, model="colour").target)
+        runs = (upsample(guide, moved, model=model, align="shift"), upsample(guide, moved, model=model))
+        targets = (*(run.target for run in runs), upsample(guide, still, model=model).target)
         aligned, plain, best = (float(np.sqrt(np.nanmean((target - truth) ** 2))) for target in targets)
         rmse = aligned, plain, best
-    return Case(set_name, pair.name, factor, shift, _found(guide, moved), own, rmse)
+    return Case(set_name, pair.name, factor, shift, _found(guide, moved, model), own, rmse)
 
 
 def own_shift(pair: Pair) -> Shift | None:
@@ -127,8 +136,10 @@ def _source(target: np.ndarray, size: tuple[int, ...], factor: int, shift: Shift
     return np.where(share.numpy() > 0, mean.numpy(), np.nan)
 
 
-def _found(guide: np.ndarray, source: np.ndarray) -> Shift | None:
-    matrix = find_alignment(guide, source[None], "shift").matrix
+@torch.no_grad()
+def _found(guide: np.ndarray, source: np.ndarray, model: Model | None = None) -> Shift | None:
+    refining = model if model is not None and model.predicts_edges else None
+    matrix = find_alignment(guide, source[None], "shift", refining).matrix
     return None if matrix is None else (float(matrix[0, 2]), float(matrix[1, 2]))
 
 
@@ -161,7 +172,12 @@ def summarise(cases: list[Case]) -> Summary:
 
 
 def run(
-    pairs: Iterable[tuple[str, Pair]], factors: Sequence[int], *, solve: bool, update: Callable[[str], None]
+    pairs: Iterable[tuple[str, Pair]],
+    factors: Sequence[int],
+    *,
+    model: Model,
+    solve: bool,
+    update: Callable[[str], None],
 ) -> list[Case]:
     """Measure pairs, each with the name of its set, at every factor; `update` is told what is being done."""
     cases = []
@@ -172,5 +188,5 @@ def run(
             update(f"{pair.name}, x{factor}")
             # The same shift whichever other pairs and factors are measured.
             rng = np.random.default_rng([factor, *pair.name.encode()])
-            cases.append(measure(set_name, pair, factor, rng, solve=solve, own=own))
+            cases.append(measure(set_name, pair, factor, rng, model=model, solve=solve, own=own))
     return cases

@@ -1,0 +1,192 @@
+"""A shift refined by the solve itself: where the source lies so that its graph explains it with the least energy.
+
+Edge weights say where a target may have steps, and source pixels how much of each step they contain. Where the two lie
+beside each other the target has to have steps across strong edges, and the energy of the solve is larger. So the
+problem is solved for shifts around a placement, on one graph, and the next placement is where a parabola through their
+energies has its minimum; there the model predicts a graph anew. A graph that was predicted for a wrong placement hides
+a quarter of the error, so a few rounds are enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from graphsr.graph import differences
+from graphsr.measurements.edge_points import GROUPS, groups_of
+from graphsr.models.base import Model, whole
+from graphsr.sampling import Sampling
+from graphsr.solver import Problem, solve_problem
+
+# Rounds at most, and the change of the shift, in guide pixels, that ends them.
+_ROUNDS, _SMALL = 3, 0.1
+# The part of an error of the placement that the graph predicted for it hides.
+_HIDDEN = 0.25
+# Shifts, down and right, whose energies determine a parabola, and how far they lie apart, in guide pixels.
+_PATTERN = np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1)], float)
+_APART = 1.0
+# A round moves each axis by at most so many guide pixels.
+_FARTHEST_STEP = 1.5
+# A refined shift is at most so many guide pixels from where it began.
+_FARTHEST = 3.0
+# Energies err with the square of the error of the target, so this is enough.
+_RTOL = 1e-3
+# The middle of larger guides is looked at, of so many pixels.
+_PIXELS = 2**20
+# A direction in which energies are flatter than this, relative to the steepest, is one in which the pair tells nothing.
+_LEAST_CURVATURE = 0.02
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A better shift.
+
+    Attributes:
+        change: Pixels (down, right) from the placement it began at.
+        error: Estimated standard error, in guide pixels.
+    """
+
+    change: np.ndarray
+    error: float
+
+
+def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> Refined | None:
+    """Refine the shift of a source by the graph that a model predicts.
+
+    Args:
+        model: One with a graph, in evaluation mode.
+        guide: (H, W, C).
+        source: (K, h, w); NaN is missing.
+        sampling: Where the source lies, nearly.
+
+    Returns:
+        The shift, or None where energies do not tell one near that placement.
+    """
+    guide, source, sampling = _middle(guide, source, sampling)
+    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    seen = torch.from_numpy(np.array(np.moveaxis(guide, 2, 0)[None], np.float32)).to(device)
+    planes = torch.from_numpy(source[None]).to(device, torch.float64)
+    plane = whole(model.select_channels(seen), planes, None, sampling).scale.first_component(planes).float()
+    change = np.zeros(2)
+    for _ in range(_ROUNDS):
+        placed = _moved(sampling, change)
+        window = whole(model.select_channels(seen), plane, None, placed)
+        problem = model.prepare(seen, plane, window=window)
+        assert isinstance(problem, Problem)
+        parabola = _Parabola.of(_energies(problem))
+        step = parabola.minimum()
+        if step is None:
+            return None
+        change += np.clip(step / (1 - _HIDDEN), -_FARTHEST_STEP, _FARTHEST_STEP)
+        if np.hypot(*change) > _FARTHEST:
+            return None
+        if np.hypot(*step) < _SMALL:
+            break
+    return Refined(change, parabola.error())
+
+
+def _middle(guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray, Sampling]:
+    """Return the middle of a large pair, and how its source lies there."""
+    part = min(1.0, math.sqrt(_PIXELS / (guide.shape[0] * guide.shape[1])))
+    rows, columns = (_inner(along.cells, part) for along in (sampling.rows, sampling.columns))
+    if part == 1:
+        return guide, source, sampling
+    origin, size = [], []
+    for along, cells in ((sampling.rows, rows), (sampling.columns, columns)):
+        first = max(0, math.floor(along.origin + cells.start * along.step))
+        last = min(along.size, math.ceil(along.origin + cells.stop * along.step))
+        origin.append(along.origin + cells.start * along.step - first)
+        size.append(slice(first, last))
+    cut = guide[size[0], size[1]]
+    placed = Sampling(
+        cut.shape[:2],
+        (rows.stop - rows.start, columns.stop - columns.start),
+        origin=(origin[0], origin[1]),
+        step=sampling.factor,
+        footprint=sampling.footprint,
+    )
+    return cut, source[:, rows, columns], placed
+
+
+def _inner(cells: int, part: float) -> slice:
+    count = max(1, round(part * cells))
+    first = (cells - count) // 2
+    return slice(first, first + count)
+
+
+def _moved(sampling: Sampling, change: np.ndarray) -> Sampling:
+    """Return the same placement, moved by pixels (down, right)."""
+    (down, right), (more_down, more_right) = sampling.origin, change.tolist()
+    return Sampling(
+        sampling.size,
+        sampling.source_size,
+        origin=(down + more_down, right + more_right),
+        step=sampling.factor,
+        footprint=sampling.footprint,
+    )
+
+
+def _energies(problem: Problem) -> np.ndarray:
+    """Return the energies (6, GROUPS) of solves with the source moved by `_PATTERN`, in groups of source pixels."""
+    samplings = [_moved(problem.sampling, _APART * each) for each in _PATTERN]
+    # A source pixel that a move puts across the border would change the energy by itself.
+    inside = np.all([each.visible > 1 - 1e-6 for each in samplings], 0)
+    confidence = problem.confidence * torch.from_numpy(inside).to(problem.confidence)
+    groups = groups_of(*np.indices(inside.shape))
+    area = math.prod(problem.sampling.factor)
+    start, found = problem.start, []
+    for sampling in samplings:
+        moved = replace(problem, sampling=sampling, confidence=confidence, start=start)
+        start = solve_problem(moved, rtol=_RTOL).target
+        residuals = confidence * (moved.source - sampling(start)).square()
+        energies = residuals + area * problem.sampling(_energy_of_pixels(moved, start))
+        found.append(np.bincount(groups.ravel(), energies[0, 0].double().cpu().numpy().ravel(), GROUPS))
+    return np.array(found)
+
+
+def _energy_of_pixels(problem: Problem, target: torch.Tensor) -> torch.Tensor:
+    """Return the graph term of a target (1, 1, H, W), that of each edge at its first pixel, (1, 1, H, W)."""
+    step, found = differences(target), torch.zeros_like(target)
+    down, right = step.down, step.right
+    if problem.offsets is not None:
+        down, right = down - problem.offsets.down, right - problem.offsets.right
+    found[..., :-1, :] += problem.edges.down * down.square()
+    found[..., :-1] += problem.edges.right * right.square()
+    return found
+
+
+@dataclass(frozen=True)
+class _Parabola:
+    """Energies around a placement as functions of the shift (down, right), by groups.
+
+    Attributes:
+        gradients: (GROUPS, 2).
+        hessian: (2, 2) of their sum.
+    """
+
+    gradients: np.ndarray
+    hessian: np.ndarray
+
+    @classmethod
+    def of(cls, energies: np.ndarray) -> _Parabola:
+        """Find it from the energies (6, GROUPS) at `_PATTERN`."""
+        down, right = (_APART * _PATTERN).T
+        columns = [np.ones(6), down, right, down**2 / 2, right**2 / 2, down * right]
+        found = np.linalg.solve(np.stack(columns, 1), energies)
+        own_down, own_right, both = found[3:].sum(1)
+        return cls(found[1:3].T, np.array([[own_down, both], [both, own_right]]))
+
+    def minimum(self) -> np.ndarray | None:
+        """Return where the sum is least; None where it does not tell."""
+        curvatures = np.linalg.eigvalsh(self.hessian)
+        if curvatures[0] <= _LEAST_CURVATURE * curvatures[1]:
+            return None
+        return -np.linalg.solve(self.hessian, self.gradients.sum(0))
+
+    def error(self) -> float:
+        """Return the standard error of the minimum, by the sandwich estimator."""
+        influence = np.linalg.solve(self.hessian, (self.gradients - self.gradients.mean(0)).T)
+        return float(np.sqrt((influence**2).sum() * GROUPS / (GROUPS - 1)))
