@@ -16,10 +16,10 @@ import pytest
 import torch
 
 from graphsr.data.degradation import RandomDegradation
-from graphsr.errors import GraphSRError, InputError
+from graphsr.errors import ConvergenceError, GraphSRError, InputError
 from graphsr.models.architecture import Architecture
 from graphsr.models.registry import load
-from graphsr.training import checkpoint
+from graphsr.training import checkpoint, loop
 from graphsr.training.config import Config, read_config
 from graphsr.training.export import export
 from graphsr.training.loop import Hardware, train
@@ -99,6 +99,28 @@ class TestGoingWrong:
         kept = checkpoint.read(tmp_path / "last.ckpt")
         assert kept.step == good.step
         assert all(torch.equal(kept.model[name], good.model[name]) for name in good.model)
+
+    def test_a_step_whose_solve_does_not_converge_is_left_out(self, config, tmp_path, monkeypatch):
+        own, calls, notes = loop._make_step, [], []
+
+        def failing(*given):
+            calls.append(given)
+            if len(calls) == 2:
+                raise ConvergenceError("not 1e-03")
+            return own(*given)
+
+        monkeypatch.setattr(loop, "_make_step", failing)
+        train(config, tmp_path, hardware=HERE, stop_after=3, note=notes.append)
+        assert checkpoint.read(tmp_path / "last.ckpt").step == 3
+        assert [each for each in notes if "left out" in each] == ["step 1 is left out: not 1e-03"]
+
+    def test_a_network_whose_solves_never_converge_ends_the_run(self, config, tmp_path, monkeypatch):
+        def failing(*_):
+            raise ConvergenceError("not 1e-03")
+
+        monkeypatch.setattr(loop, "_make_step", failing)
+        with pytest.raises(GraphSRError, match=r"step 3: not 1e-03; there is no checkpoint yet"):
+            train(config, tmp_path, hardware=HERE)
 
     def test_an_error_in_a_worker_names_the_file_and_nothing_else(self, config, tmp_path):
         broken = write_pairs(tmp_path / "pairs", [0, 1])

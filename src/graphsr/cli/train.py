@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,8 +87,8 @@ class _ProgressReport:
             from torch.utils.tensorboard import SummaryWriter
 
             self.log = SummaryWriter(str(self.folder))
-        figures = "before training"
-        if progress.step > 0:
+        figures = "before training" if progress.step == 0 else f"loss {self.mean_loss:.4f}"
+        if progress.step > 0 and not math.isnan(progress.loss):
             self.mean_loss = progress.loss if self.mean_loss == 0 else 0.98 * self.mean_loss + 0.02 * progress.loss
             figures = f"loss {self.mean_loss:.4f}, {progress.samples_a_second:.1f} samples/s"
             self.log.add_scalar("loss", progress.loss, progress.step)

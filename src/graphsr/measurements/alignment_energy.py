@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from graphsr.axes import Axis
 from graphsr.graph import differences
 from graphsr.measurements.edge_points import GROUPS, groups_of
 from graphsr.models.base import Model, whole
@@ -90,31 +91,28 @@ def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling:
 
 def _middle(guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray, Sampling]:
     """Return the middle of a large pair, and how its source lies there."""
-    part = min(1.0, math.sqrt(_PIXELS / (guide.shape[0] * guide.shape[1])))
-    rows, columns = (_inner(along.cells, part) for along in (sampling.rows, sampling.columns))
-    if part == 1:
+    part = math.sqrt(_PIXELS / (guide.shape[0] * guide.shape[1]))
+    if part >= 1:
         return guide, source, sampling
-    origin, size = [], []
-    for along, cells in ((sampling.rows, rows), (sampling.columns, columns)):
-        first = max(0, math.floor(along.origin + cells.start * along.step))
-        last = min(along.size, math.ceil(along.origin + cells.stop * along.step))
-        origin.append(along.origin + cells.start * along.step - first)
-        size.append(slice(first, last))
-    cut = guide[size[0], size[1]]
+    (rows, down, top), (columns, across, left) = (_inner(along, part) for along in (sampling.rows, sampling.columns))
+    guide, source = guide[down, across], source[:, rows, columns]
     placed = Sampling(
-        cut.shape[:2],
-        (rows.stop - rows.start, columns.stop - columns.start),
-        origin=(origin[0], origin[1]),
+        (guide.shape[0], guide.shape[1]),
+        (source.shape[1], source.shape[2]),
+        origin=(top, left),
         step=sampling.factor,
         footprint=sampling.footprint,
     )
-    return cut, source[:, rows, columns], placed
+    return guide, source, placed
 
 
-def _inner(cells: int, part: float) -> slice:
-    count = max(1, round(part * cells))
-    first = (cells - count) // 2
-    return slice(first, first + count)
+def _inner(along: Axis, part: float) -> tuple[slice, slice, float]:
+    """Return which source pixels are the middle part of an axis, their target pixels, and where the first begins."""
+    count = max(1, round(part * along.cells))
+    first = (along.cells - count) // 2
+    begin, end = (along.origin + cell * along.step for cell in (first, first + count))
+    pixels = slice(max(0, math.floor(begin)), min(along.size, math.ceil(end)))
+    return slice(first, first + count), pixels, begin - pixels.start
 
 
 def _moved(sampling: Sampling, change: np.ndarray) -> Sampling:

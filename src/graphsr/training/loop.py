@@ -24,6 +24,8 @@ from graphsr.training.stopping import Stopping
 from graphsr.training.validation import Score, Validator, overall
 
 _SECONDS_BETWEEN_CHECKPOINTS = 120.0
+# One sample in ten thousands may have a graph whose solve does not converge. More in a row: the network diverges.
+_MOST_LEFT_OUT = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Progress:
     Attributes:
         step: how many were made.
         steps: how many there will be.
-        loss: before the step; NaN before the first.
+        loss: before the step; NaN before the first, and of a step that was left out.
         learning_rate: of the step.
         samples_a_second: since the run was started.
         scores: of a validation, if there was one after the step.
@@ -84,7 +86,7 @@ def train(
         folder: where checkpoints are written.
         hardware: what to train on; by default one device of whatever there is.
         listen: called after every step, and before the first if there is a validation.
-        note: called with what the user may want to know of the data.
+        note: called with what the user may want to know of the data, and of steps that were left out.
         stop_after: end after so many steps of this call.
 
     Returns:
@@ -112,8 +114,17 @@ def train(
             if fabric.is_global_zero:
                 listen(Progress(0, config.optimisation.steps, math.nan, 0.0, 0.0, scores, picture))
         written = began = time.monotonic()
+        left_out = 0
         for batch in loader(batches, hardware.workers):
-            loss = _make_step(fabric, module, optimiser, state, batch)
+            try:
+                loss, left_out = _make_step(fabric, module, optimiser, state, batch), 0
+            except ConvergenceError as error:
+                left_out += 1
+                if left_out > _MOST_LEFT_OUT or fabric.world_size > 1:  # other processes wait for its gradients
+                    raise _failed_step(state.step, str(error), state.last) from error
+                note(f"step {state.step} is left out: {error}")
+                optimiser.zero_grad()
+                loss, state.step = math.nan, state.step + 1
             scores, picture = (), None
             if _validates_after(config, state.step):
                 scores, picture = _validate(validator, state)
@@ -137,7 +148,7 @@ def train(
 
 
 def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, batch: Batch | GraphSRError) -> float:
-    """Make one step and return the loss before it."""
+    """Make one step and return the loss before it; a ConvergenceError leaves weights and step as they were."""
     if isinstance(batch, GraphSRError):
         raise batch
     config, step = state.config, state.step
@@ -149,7 +160,7 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
     try:
         images = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
         loss = module(*images, batch.footprint)
-    except (ConvergenceError, InputError) as error:  # a network that diverges predicts graphs that no solve accepts
+    except InputError as error:  # a network that diverges predicts graphs that no solve accepts
         raise _failed_step(step, str(error), state.last) from error
     value = float(loss.detach())
     if not math.isfinite(value):
