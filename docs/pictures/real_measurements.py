@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 import graphsr
 from graphsr.data.degradation import Degradation, degrade
-from graphsr.files import write_image
 from graphsr.pictures import Panel, Scale, as_picture, colourise, panels
 from graphsr.scenes import scene
 
@@ -41,7 +41,8 @@ def panel(caption: str, depth: np.ndarray) -> Panel:
 def draw(name: str, shown: list[Panel]) -> None:
     """Write a picture; captions of targets are RMSE."""
     scale = Scale(LOW, HIGH, "m")
-    write_image(IMAGES / f"{name}.png", panels([Panel(as_picture(ROOM.guide), "guide"), *shown], scale=scale))
+    picture = Image.fromarray(panels([Panel(as_picture(ROOM.guide), "guide"), *shown], scale=scale))
+    picture.save(IMAGES / f"{name}.jpg", quality=88, subsampling=0, optimize=True)
 
 
 def noise() -> None:
@@ -50,8 +51,9 @@ def noise() -> None:
         "noise",
         [
             panel("source", source),
-            panel("no option", graphsr.upsample(ROOM.guide, source).target),
-            panel('noise="auto"', graphsr.upsample(ROOM.guide, source, noise="auto").target),
+            panel("colour", graphsr.upsample(ROOM.guide, source, model="colour").target),
+            panel('colour, noise="auto"', graphsr.upsample(ROOM.guide, source, model="colour", noise="auto").target),
+            panel("default", graphsr.upsample(ROOM.guide, source).target),
         ],
     )
 
@@ -70,7 +72,10 @@ def outliers() -> None:
 
 def confidence() -> None:
     source = measured("noise=0.03")
-    targets = {each: graphsr.upsample(ROOM.guide, source, confidence=each).target for each in (1, 1e-2, 1e-4, 1e-6)}
+    targets = {  # of a model that predicts no confidence of its own
+        each: graphsr.upsample(ROOM.guide, source, model="colour", confidence=each).target
+        for each in (1, 1e-2, 1e-4, 1e-6)
+    }
     draw("confidence", [panel(f"{each:g}", target) for each, target in targets.items()])
 
 

@@ -49,8 +49,8 @@ def check_sizes(size: Sequence[int], source_size: Sequence[int]) -> None:
         )
     if size[0] < source_size[0] or size[1] < source_size[1]:
         raise InputError(
-            f"guide: {size[0]} x {size[1]} pixels is smaller than the source ({source_size[0]} x {source_size[1]}); "
-            "the guide must have at least the source's height and width (are the two swapped?)"
+            f"guide: is {size[1]} pixels wide and {size[0]} high, the source {source_size[1]} wide and "
+            f"{source_size[0]} high; the guide must be at least as wide and as high (are the two swapped?)"
         )
 
 

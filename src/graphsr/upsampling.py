@@ -244,7 +244,7 @@ def _array(target: torch.Tensor, axes: int, frame: TurnedFrame) -> np.ndarray:
 
 def _check_memory(size: Sequence[int], bytes_per_pixel: int) -> None:
     require_memory(
-        f"guide: {size[0]} x {size[1]} pixels",
+        f"guide: {size[1]} x {size[0]} pixels",
         size[0] * size[1] * bytes_per_pixel,
         "as GeoTIFF files, graphsr raster upsamples it in tiles",
     )

@@ -34,6 +34,28 @@ def test_a_missing_input_is_named(run: Run, pair: Pair, role: str) -> None:
     assert text == f"error: {absent}: no such file\n"
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("photo.png", "photo.tif"), ("phto.tif", "photo.tif")])
+def test_a_mistyped_name_of_a_file_is_corrected(run: Run, pair: Pair, typed: str, meant: str) -> None:
+    pair.guide.rename(pair.folder / meant)
+    text = complaint(run, pair, pair.folder / typed, pair.source, "-o", pair.folder / "out.png")
+    assert text == f"error: {pair.folder / typed}: no such file; did you mean {pair.folder / meant}?\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("synthetik", "--data synthetik: no such folder; did you mean synthetic?"),
+        ("hci", "--data hci: a data set has a folder; give hci:FOLDER"),
+        ("elsewhere", "elsewhere: no such folder; expected guides/ and targets/"),
+    ],
+)
+def test_data_that_are_not_there_are_named(run: Run, data: str, says: str) -> None:
+    outcome = run("evaluate", "--data", data)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {says}")
+    assert outcome.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("footprint", "says"), [("bicubik", "did you mean bicubic"), ("gaussian:-1", "SIGMA must be a positive number")]
 )

@@ -66,7 +66,7 @@ def test_the_factor_need_not_be_whole(run: Run, pair: Pair) -> None:
     write_image(pair.guide, np.zeros((30, 30, 3), np.uint8))
     outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "target.tif", *COLOUR)
     assert outcome.code == 0, outcome.err
-    assert "10 x 7.5" in outcome.out
+    assert "7.5 x 10" in outcome.out  # width x height, as of all sizes
     assert "the factors differ (10 down, 7.5 across)" in outcome.err
 
 

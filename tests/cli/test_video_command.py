@@ -114,6 +114,11 @@ def test_what_is_no_film_is_said(run: Run, film: Path, guides: str, message: str
     assert not (film / "large").exists()
 
 
+def test_a_folder_of_sources_that_is_not_there_is_said(run: Run, film: Path) -> None:
+    outcome = run("video", film / "guides", film / "nowhere", "-o", film / "large", *COLOUR)
+    assert (outcome.code, outcome.err) == (2, f"error: {film / 'nowhere'}: no such folder\n")
+
+
 def test_without_the_extra_its_name_is_said(run: Run, film: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)  # as if it were not installed
     outcome = run("video", film / "film.mp4", film / "sources", "-o", film / "large", *COLOUR)

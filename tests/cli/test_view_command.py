@@ -43,7 +43,7 @@ def test_a_target_and_a_truth_are_shown(run: Run, pair: Pair) -> None:
     ("arguments", "says"),
     [
         (("no.png", "source.png"), "no.png: no such file"),
-        (("source.png", "guide.png"), "the guide must have at least the source's height and width"),
+        (("source.png", "guide.png"), "the guide must be at least as wide and as high"),
         (("guide.png", "source.png", "source.png"), "source.png: the target has 4 x 3 pixels; it needs those of the "
          "guide, 32 x 24"),
         (("guide.png", "source.png", "--truth", "source.png"), "source.png: the truth has 4 x 3 pixels"),

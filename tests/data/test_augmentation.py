@@ -95,8 +95,12 @@ class TestPatches:
             lambda: draw_patch(numbered(), (61, 8), Augmentation(), rng()),
             lambda: centre_patch(numbered(), (8, 91)),
         ):
-            with pytest.raises(InputError, match="numbered: 60 x 90 pixels, too small for patches of"):
+            with pytest.raises(InputError, match="numbered: 90 x 60 pixels, too small for patches of"):
                 cut()
+
+    def test_a_map_of_another_size_than_its_guide_is_named(self) -> None:
+        with pytest.raises(InputError, match="a: the guide is 9 pixels wide and 6 high, but its map 8 and 6"):
+            Pair("a", np.zeros((6, 9, 3), np.uint8), np.zeros((6, 8), np.float32))
 
     def test_the_centre_patch_is_the_middle(self) -> None:
         patch = centre_patch(numbered(), (20, 30))

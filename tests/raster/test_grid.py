@@ -42,8 +42,8 @@ def test_a_pixel_belongs_to_the_source_pixel_under_its_centre():
 
 
 def test_a_source_that_is_finer_than_the_guide_is_refused():
-    with pytest.raises(InputError, match="guide must be the finer one"):
-        Grid((10, 10), (30, 30), (0.0, 0.0), (0.5, 0.5))
+    with pytest.raises(InputError, match=r"0\.8 x 0\.5 guide pixels, but the guide must be the finer one"):
+        Grid((10, 10), (30, 30), (0.0, 0.0), (0.5, 0.8))
 
 
 def test_rasters_that_do_not_overlap_are_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -208,10 +209,15 @@ def _report_trust(
 
 def open_data(name: str, split: str, missing: float | None) -> tuple[str, PairList]:
     """Open what --data names, and return what it is called in tables with it."""
-    from graphsr.data import open_pairs
+    from graphsr.data import kinds, open_pairs
 
     kind, colon, folder = name.partition(":")
     if not colon and name != "synthetic":
+        if not Path(name).exists():  # else it is a folder, whatever it is called
+            if name in kinds():
+                raise InputError(f"--data {name}: a data set has a folder; give {name}:FOLDER")
+            if get_close_matches(name, ["synthetic"]):
+                raise InputError(f"--data {name}: no such folder; did you mean synthetic?")
         kind, folder = "folder", name
     return Path(folder).name if kind == "folder" else kind, open_pairs(kind, folder, split, missing=missing)
 

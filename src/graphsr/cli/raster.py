@@ -183,7 +183,7 @@ def _print_report(report: RasterReport, output: Path) -> None:
             f"the model reads the first {len(pair.guide_bands) - report.unread_bands} bands of the guide; choose "
             "others by --guide-band, or --model colour, which reads all"
         )
-    say("factor", f"{down:.4g} x {right:.4g}")
+    say("factor", f"{right:.4g} x {down:.4g}")
     if plan.settings.errors.noise is not None:
         say("noise", f"{', '.join(f'{sigma:.3g}' for sigma in plan.settings.errors.noise)} (standard deviation)")
     total = len(plan.tiles)

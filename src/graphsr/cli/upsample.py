@@ -140,7 +140,7 @@ def _print_report(report: PairReport) -> None:
     files = report.files
     say("guide", f"{files.guide}, {report.guide}")
     say("source", f"{files.source}, {report.source}{f', {report.missing:,} missing' if report.missing else ''}")
-    say("factor", "{:.4g} x {:.4g}".format(*report.factors))
+    say("factor", "{1:.4g} x {0:.4g}".format(*report.factors))
     if report.solve.alignment:
         say("alignment", report.solve.alignment)
     say("time", f"{report.solve.seconds:.1f} s")

@@ -88,7 +88,7 @@ def centre_patch(pair: Pair, size: tuple[int, int]) -> Pair:
 def _check(pair: Pair, size: tuple[int, int]) -> None:
     if pair.size[0] < size[0] or pair.size[1] < size[1]:
         raise InputError(
-            f"{pair.name}: {pair.size[0]} x {pair.size[1]} pixels, too small for patches of {size[0]} x {size[1]}"
+            f"{pair.name}: {pair.size[1]} x {pair.size[0]} pixels, too small for patches of {size[1]} x {size[0]}"
         )
 
 

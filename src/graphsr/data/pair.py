@@ -38,8 +38,8 @@ class Pair:
     def __post_init__(self) -> None:
         if self.guide.shape[:2] != self.target.shape:
             raise InputError(
-                f"{self.name}: the guide is {self.guide.shape[0]} x {self.guide.shape[1]} pixels, but its map "
-                f"{self.target.shape[0]} x {self.target.shape[1]}; both must show the same pixels"
+                f"{self.name}: the guide is {self.guide.shape[1]} pixels wide and {self.guide.shape[0]} high, but its "
+                f"map {self.target.shape[1]} and {self.target.shape[0]}; both must show the same pixels"
             )
 
     @property

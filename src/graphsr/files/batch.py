@@ -158,7 +158,8 @@ def by_name(place: str | os.PathLike[str]) -> dict[str, list[Path]]:
     for entry in sorted(found):
         names.setdefault(entry.stem, []).append(entry)
     if not names:
-        raise InputError(f"{place}: there is no image")
+        absent = not path.exists() and not glob.has_magic(os.fspath(place))
+        raise InputError(f"{place}: {'no such folder' if absent else 'there is no image'}")
     return names
 
 

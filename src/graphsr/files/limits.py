@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ from graphsr.memory import require_memory
 
 # Decoded, converted, turned upright and made contiguous: so many copies of an image exist at once at the most.
 _COPIES = 4
+# Names in a folder that one that is not there is compared with, and how like it they have to be, from 0 to 1.
+_COMPARED, _ALIKE = 1000, 0.75
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,26 @@ def check_regular_file(path: str | os.PathLike[str], what: str, where: str = "")
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
+        raise InputError(f"{where}: no such file{_alike(Path(path))}") from None
     except (OSError, ValueError) as error:  # a null character in the name is a ValueError
         raise InputError(f"{where}: cannot be opened ({getattr(error, 'strerror', None) or error})") from error
     if stat.S_ISDIR(mode):
         raise InputError(f"{where}: is a folder; give {what}")
     if not stat.S_ISREG(mode):
         raise InputError(f"{where}: is a pipe or a device; give {what}")
+
+
+def _alike(path: Path) -> str:
+    """Return the end of a message about a file that is not there: those beside it whose names are nearly the same."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, _COMPARED)]
+    except (OSError, ValueError):
+        return ""
+    stems = {Path(name).stem for name in names}  # suffixes are alike anyway
+    near = get_close_matches(path.stem, sorted(stems), n=1, cutoff=_ALIKE)
+    found = sorted(name for name in names if Path(name).stem in near)[:2]
+    return f"; did you mean {' or '.join(str(path.with_name(name)) for name in found)}?" if found else ""
 
 
 def check_pixels(path: Path, header: Header, bytes_per_pixel: int) -> None:

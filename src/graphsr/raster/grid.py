@@ -88,7 +88,7 @@ class Grid:
         if min(self.step) < 1:
             down, right = self.step
             raise InputError(
-                f"a source pixel measures {down:.4g} x {right:.4g} guide pixels, but the guide must be the finer one "
+                f"a source pixel measures {right:.4g} x {down:.4g} guide pixels, but the guide must be the finer one "
                 "(are the two swapped?)"
             )
         if self.covered.empty:
