@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from graphsr.errors import InputError
 from graphsr.files import check_output, read_image, write_image
-from graphsr.files.conversion import Change, convert
+from graphsr.files.conversion import Change, convert, convert_uncounted
 
 
 def test_a_16_bit_millimetre_png_in_gives_a_16_bit_millimetre_png_out(tmp_path: Path) -> None:
@@ -101,6 +101,20 @@ def test_half_floats_say_what_they_rounded_and_clipped() -> None:
     assert converted.array.tolist() == [[1.0, float(np.float16(0.1)), 65504.0, np.inf]]
     assert converted.rounded.count == 1
     assert converted.clipped == Change(1, 1e6 - 65504)
+
+
+@given(
+    arrays(np.float64, (3, 4), elements=st.floats(allow_nan=True, allow_infinity=True)),
+    st.sampled_from(["uint8", "int16", "uint32", "float16", "float32", "float64"]),
+    st.sampled_from([None, float("nan"), 0.0, 7.0]),
+)
+def test_values_are_the_same_whether_or_not_changes_are_counted(
+    values: np.ndarray, dtype: str, missing: float | None
+) -> None:
+    given_values = values.copy()
+    stored = convert_uncounted(values, np.dtype(dtype), missing)
+    np.testing.assert_array_equal(stored, convert(values, np.dtype(dtype), missing).array)
+    np.testing.assert_array_equal(values, given_values)
 
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-1e5, 1e5, width=32)))
