@@ -165,9 +165,10 @@ def _compression() -> dict[str, Any]:
     """Return how tiles are compressed: by Zstandard, in half the time of deflate, where GDAL was built with it."""
     rasterio = require_rasterio()
     fast = {"compress": "zstd", "zstd_level": 1}
+    pixel = {"count": 1, "height": 1, "width": 1, "dtype": "uint8", "transform": rasterio.Affine.translation(1, 1)}
     try:
         with rasterio.MemoryFile() as memory:
-            memory.open(driver="GTiff", count=1, height=1, width=1, dtype="uint8", **fast).close()
+            memory.open(driver="GTiff", **pixel, **fast).close()
     except rasterio.errors.RasterioError:
         return {"compress": "deflate", "zlevel": 1}
     return fast
