@@ -85,7 +85,7 @@ def _filled(array: Array, fill: float | None) -> tuple[Array, int]:
 def _cast(values: Array, dtype: np.dtype[Any]) -> Array:
     """Return float64 values, rounded and clipped, in another type."""
     if dtype.kind in "iu":
-        return np.rint(np.clip(values, *_limits(dtype))).astype(dtype)
+        return np.asarray(np.rint(np.clip(values, *_limits(dtype))), dtype)
     with np.errstate(over="ignore"):
         stored = values.astype(dtype)
     if np.isinf(stored).any():  # of which some may be out of range
