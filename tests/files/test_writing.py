@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from graphsr.errors import InputError
 from graphsr.files import check_output, read_image, write_image
-from graphsr.files.conversion import Change, convert
+from graphsr.files.conversion import Change, convert, convert_uncounted
 
 
 def test_a_16_bit_millimetre_png_in_gives_a_16_bit_millimetre_png_out(tmp_path: Path) -> None:
@@ -101,6 +101,26 @@ def test_half_floats_say_what_they_rounded_and_clipped() -> None:
     assert converted.array.tolist() == [[1.0, float(np.float16(0.1)), 65504.0, np.inf]]
     assert converted.rounded.count == 1
     assert converted.clipped == Change(1, 1e6 - 65504)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), 0.0, 7.0])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "float16", "float32", "float64"])
+@pytest.mark.parametrize("given_as", [np.float32, np.float64])
+def test_values_are_the_same_whether_or_not_changes_are_counted(
+    given_as: type, dtype: str, missing: float | None
+) -> None:
+    hard = [np.nan, np.inf, -np.inf, 0.1, -0.5, 0.5, 1.5, 255.4, -1e6, 1e6, 65519.0, 65521.0, 3.4e38, 3.5e38, -1e300]
+    with np.errstate(over="ignore"):
+        values = np.array([hard], given_as)
+    before = values.copy()
+    stored = convert_uncounted(values, np.dtype(dtype), missing)
+    assert stored.dtype == dtype
+    np.testing.assert_array_equal(stored, convert(values, np.dtype(dtype), missing).array)
+    np.testing.assert_array_equal(values, before)
+    if missing == 7.0:
+        assert stored[0, 0] == 7
+    if dtype == "float16":
+        assert stored[0, 13] == (np.inf if given_as == np.float32 else 65504)
 
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-1e5, 1e5, width=32)))

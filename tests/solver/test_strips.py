@@ -12,13 +12,18 @@ from graphsr.solver.backends import projection_numba, relaxation_numba
 from graphsr.threads import on_threads, running_kernels
 
 
-# Whole factors, pixels that straddle source pixels, and source pixels that share target pixels.
-@pytest.mark.parametrize(("source_size", "footprint"), [((12, 10), "box"), ((9, 11), "box"), ((12, 10), "bicubic")])
+# Whole factors, pixels that straddle source pixels, and source pixels that share target pixels; whole factors with a
+# hole that is wide enough for levels and lies in the strips of both threads.
+@pytest.mark.parametrize(
+    ("source_size", "footprint", "hole"),
+    [((12, 10), "box", 0), ((9, 11), "box", 0), ((12, 10), "bicubic", 0), ((12, 10), "box", 7)],
+)
 @pytest.mark.parametrize("exact", [False, True])
-def test_strips_on_threads_solve_what_one_does(source_size, footprint, exact, monkeypatch):
+def test_strips_on_threads_solve_what_one_does(source_size, footprint, hole, exact, monkeypatch):
     generator = torch.Generator().manual_seed(0)
     edges = graphsr.affinity(torch.rand(1, 3, 96, 80, generator=generator), 0.5, weight=1e-2)
     source = torch.rand(1, 1, *source_size, generator=generator)
+    source[..., 2 : 2 + hole, 2 : 2 + hole] = torch.nan
     sampling = graphsr.Sampling((96, 80), source_size, footprint=footprint)
 
     def forget_strips():

@@ -60,9 +60,11 @@ def test_points_are_completed_in_few_iterations(count, exact, dtype):
 
 @pytest.mark.parametrize("exact", [False, True], ids=["soft", "exact"])
 @pytest.mark.parametrize("factor", [4, 8])
-def test_a_wide_hole_is_filled(factor, exact):
-    problem = source_with_hole(torch.float32, factor, exact)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+def test_a_wide_hole_is_filled(dtype, factor, exact):
+    problem = source_with_hole(dtype, factor, exact)
     found = solve_problem(problem, rtol=1e-4)
+    assert found.iterations <= {4: 170, 8: 290}[factor]  # measured: 161 and 267; without lines 180 and 309
     assert true_error(problem, found.target) <= 1e-4
     if exact:
         difference = (problem.sampling(found.target) - problem.source)[problem.confidence > 0]

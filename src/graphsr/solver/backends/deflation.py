@@ -64,6 +64,16 @@ def solve_groups(groups, b):  # type: ignore[no-untyped-def]
         b[j] = total
 
 
+@inner()
+def coarse_energy(groups, lift):  # type: ignore[no-untyped-def]
+    """lift (N + 1,) = c of P^T A P c = lift. Returns c . P^T A P c."""
+    sums, energy = lift.copy(), 0.0
+    solve_groups(groups, lift)
+    for g in range(groups.inverse_pivot.size):
+        energy += sums[g] * lift[g]
+    return energy
+
+
 @entry()
 def coarse_solution(groups, residual):  # type: ignore[no-untyped-def]
     """Return (P^T A P)^-1 P^T r of a residual (H, W): one number for each group (N,)."""
@@ -111,6 +121,13 @@ def lift_row(number, edge, down, values, i, lifts, flow):  # type: ignore[no-unt
     else:
         for x in range(edge):
             flow[above, x] = down[i - 1, x] * (lifts[above, x] - lifts[here, x])
+
+
+@inner(fastmath=FAST)
+def lower_row(number, edge, values, i, z, row):  # type: ignore[no-untyped-def]
+    """z[row] -= row i of P values, up to the column `edge`; values (N + 1,) as in `lift_row`."""
+    for x in range(edge):
+        z[row, x] -= values[np.uint32(number[i, x])]
 
 
 @inner(fastmath=FAST)

@@ -70,10 +70,14 @@ class FreePixels:
         return np.asarray(self.known & (self.confidence <= _WEAK * pixels * degree))
 
     @cached_property
+    def covered(self) -> bool:
+        """Whether every pixel lies in a source pixel, known or missing."""
+        return all(bool((along.shares[:, 0] > 0).all()) for along in (self.sampling.rows, self.sampling.columns))
+
+    @cached_property
     def exist(self) -> bool:
         """Whether there are any."""
-        uncovered = any(bool((along.shares[:, 0] == 0).any()) for along in (self.sampling.rows, self.sampling.columns))
-        return uncovered or not bool((self.known & ~self.is_weak).all())
+        return not self.covered or not bool((self.known & ~self.is_weak).all())
 
     @cached_property
     def mask(self) -> np.ndarray:

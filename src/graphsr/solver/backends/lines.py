@@ -1,4 +1,4 @@
-"""The iteration in one sweep, where source pixels are boxes of whole pixels and all have data.
+"""The iteration in one sweep, where source pixels are boxes of whole pixels that have data or are missing.
 
 A line is the pixels of one column inside a cell. E is tridiagonal along lines: it has their own edges as they are, and
 all others by the diagonal that bounds them. Lines lie inside cells, so D E^-1 D^T is diagonal as ever, and E^-1 is two
@@ -6,7 +6,8 @@ passes over the rows of a cell, which are in the cache then. `Lattice.inverse` i
 
 A cell is all that a relaxation looks at. So a sweep does one row of cells after another: it steps along p, relaxes the
 new residual into z, and adds up the products that the next step needs, all in the cache. Threads meet once an
-iteration, and A p is never stored.
+iteration, and A p is never stored. With groups of pixels (deflation.py), A z is made of their rows and added up before
+the next step, which lowers z by P c where it turns p; there they meet three times.
 """
 
 from __future__ import annotations
@@ -14,64 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphsr.compiled import entry, inner
-from graphsr.solver.backends.lattice import BOUND, FAST, reduce_row, set_gain, widen_row
+from graphsr.solver.backends.deflation import coarse_energy, lower_row, sum_groups
+from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
 from graphsr.solver.stopping import is_any, set_coefficients, update_errors
-
-
-@entry(fastmath=FAST)
-def prepare_lines(s, down, right, prior_weight, compliance, known, cells, pivots, inverse, gain, spans):  # type: ignore[no-untyped-def]
-    """Fill pivots, which are inverted, and inverse (H, W), and gain (h, w) in the strip s.
-
-    spans (S, 2) gets the least and the largest number of the diagonal that bounds all edges of a pixel.
-    """
-    height, width = inverse.shape
-    kind = inverse.dtype.type
-    ground, rest = np.empty(width, inverse.dtype), np.empty(width, inverse.dtype)
-    least, largest = kind(np.inf), kind(0)
-    for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
-        first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
-        for i in range(first, last + 1):
-            row = i if prior_weight.shape[0] > 1 else 0
-            if prior_weight.shape[1] > 1:
-                for x in range(width):
-                    ground[x] = prior_weight[row, x]
-            else:
-                for x in range(width):
-                    ground[x] = prior_weight[row, 0]
-            for x in range(width - 1):
-                ground[x] += kind(BOUND) * right[i, x]
-            for x in range(width - 1):
-                ground[x + 1] += kind(BOUND) * right[i, x]
-            if i > 0 and i == first:
-                for x in range(width):
-                    ground[x] += kind(BOUND) * down[i - 1, x]
-            if i + 1 < height and i == last:
-                for x in range(width):
-                    ground[x] += kind(BOUND) * down[i, x]
-            # Pivots by sums of positive numbers alone: `rest` is what a pivot has beside the edge to the next row.
-            if i == first:
-                for x in range(width):
-                    rest[x] = ground[x]
-            else:
-                for x in range(width):
-                    rest[x] = ground[x] + down[i - 1, x] * rest[x] * pivots[i - 1, x]
-            for x in range(width):
-                total = rest[x] + down[i, x] if i < last else rest[x]
-                pivots[i, x] = 1 / max(total, kind(1e-30))
-            for x in range(width):
-                own = ground[x]
-                own += kind(BOUND) * down[i - 1, x] if i > first else kind(0)
-                own += kind(BOUND) * down[i, x] if i < last else kind(0)
-                least, largest = min(least, own), max(largest, own)
-            for x in range(width):
-                before = down[i - 1, x] * inverse[i - 1, x] if i > first else kind(0)
-                inverse[i, x] = pivots[i, x] * (1 + before)
-        for i in range(last - 1, first - 1, -1):
-            for x in range(width):
-                inverse[i, x] += pivots[i, x] * down[i, x] * inverse[i + 1, x]
-    spans[s, 0], spans[s, 1] = least, largest
-    set_gain(s, compliance, known, cells, inverse, gain)
 
 
 @inner(fastmath=FAST)
@@ -137,8 +84,13 @@ def _energy(weights, row, one, a, other, b):  # type: ignore[no-untyped-def]
 
 
 @inner(fastmath=FAST)
-def _turn_row(i, z, steps, p, x):  # type: ignore[no-untyped-def]
-    """p = z + beta p in the row i, after x has moved along both; `steps` as in `_step`. Returns p . p."""
+def _turn_row(i, number, extent, lift, z, steps, p, x):  # type: ignore[no-untyped-def]
+    """p = z + beta p in the row i, after x has moved along both; `steps` as in `_step`. Returns p . p.
+
+    With groups z is deflated first.
+    """
+    if extent.size > 0 and extent[0] <= i < extent[1]:
+        lower_row(number, extent[2], lift, i, z, i)
     _, beta, along_p, along_z = steps
     if along_z != 0:
         for j in range(p.shape[1]):
@@ -172,15 +124,17 @@ def _step_row(i, lattice, share, pull, c, alpha, p, above, a, below, b, across, 
 
 @inner(fastmath=FAST)
 def _step(  # type: ignore[no-untyped-def]
-    rank, low, high, lattice, pivots, cells, steps, pushed, m, next_pushed, pull, ends, next_ends, beyond, vectors
-):
+    rank, low, high, lattice, pivots, cells, number, extent, lift, steps, pushed, m, next_pushed, pull, ends, next_ends,
+    beyond, vectors
+):  # fmt: skip
     """Do one iteration of a channel on the rows of cells from low to high - 1.
 
     p = z + beta p, r -= alpha A p; then the multipliers and the relaxation of the new residual.
 
-    steps: alpha, beta, and by how much x moves along the p before and along z; pushed, next_pushed: the multipliers
-    of the residual and of the new one, widened over the columns (h, W); pull: the same of p; ends, next_ends (T, 2, W):
-    the first and the last row of z of every thread; beyond (2, W): the rows of p above and below.
+    number, extent: of `Groups`; lift (N + 1,): what z is less by on each; steps: alpha, beta, and by how much x moves
+    along the p before and along z; pushed, next_pushed: the multipliers of the residual and of the new one, widened
+    over the columns (h, W); pull: the same of p; ends, next_ends (T, 2, W): the first and the last row of z of every
+    thread; beyond (2, W): the rows of p above and below.
     Returns r . z and z . A z of the new residual, but for the edges to rows of other threads, and p . p.
     """
     alpha, beta = steps[0], steps[1]
@@ -196,7 +150,10 @@ def _step(  # type: ignore[no-untyped-def]
         for j in range(width):
             beyond[1, j] = ends[rank + 1, 0, j] + beta * beyond[1, j]
     top, bottom = cells.row_first[low], cells.row_first[high - 1] + cells.row_count[high - 1] - 1
-    norm += _turn_row(top, z, steps, p, x)
+    for side, i in ((zero, top - 1), (one, bottom + 1)):
+        if extent.size > 0 and extent[0] <= i < extent[1]:
+            lower_row(number, extent[2], lift, i, beyond, side)
+    norm += _turn_row(top, number, extent, lift, z, steps, p, x)
     for c in range(low, high):
         first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
         share = cells.row_shares[first, 0]
@@ -204,7 +161,7 @@ def _step(  # type: ignore[no-untyped-def]
             pull[c, j] = pushed[c, j] + beta * pull[c, j]
         for i in range(first, last + 1):
             if i < bottom:
-                norm += _turn_row(i + 1, z, steps, p, x)
+                norm += _turn_row(i + 1, number, extent, lift, z, steps, p, x)
             above, a = (p, max(i - 1, zero)) if i > top or i == 0 else (beyond, zero)
             below, b = (p, min(i + 1, height - 1)) if i < bottom or i + 1 == height else (beyond, one)
             _step_row(i, lattice, share, pull, c, alpha, p, above, a, below, b, across, r)
@@ -228,23 +185,49 @@ def _step(  # type: ignore[no-untyped-def]
     return gamma + compliance, delta + compliance, norm
 
 
+@inner(fastmath=FAST)
+def _images(low, high, lattice, cells, extent, z, w):  # type: ignore[no-untyped-def]
+    """w = (L + T) z in those rows of the cells low to high - 1 that have groups, which is A z on these."""
+    height, width = z.shape
+    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
+    across = np.zeros(width + 1, z.dtype)
+    bottom = cells.row_first[high - 1] + cells.row_count[high - 1]
+    for i in range(max(cells.row_first[low], extent[0]), min(bottom, extent[1])):
+        above, below = max(i - 1, 0), min(i + 1, height - 1)
+        up, to = max(i - 1, 0), min(i, height - 2)
+        for j in range(width - 1):
+            across[j + 1] = right[i, j] * (z[i, j] - z[i, j + 1])
+        for j in range(width):
+            own = z[i, j]
+            w[i, j] = down[up, j] * (own - z[above, j]) + down[to, j] * (own - z[below, j]) + across[j + 1] - across[j]
+        if prior_weight.size > 1:
+            for j in range(width):
+                w[i, j] += prior_weight[i, j] * z[i, j]
+        else:
+            weight = prior_weight[0, 0]
+            for j in range(width):
+                w[i, j] += weight * z[i, j]
+
+
 @entry()
 def iterate_lines(  # type: ignore[no-untyped-def]
-    rank, team, meeting, lattice, pivots, cells, multipliers, borders, vectors, parts, owed, progress, span, stop
-):
+    rank, team, meeting, lattice, pivots, cells, groups, lift, multipliers, borders, vectors, parts, owed, progress,
+    span, stop
+):  # fmt: skip
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
     Threads of a team run it together, each on its rows of cells. Returns the number of the iteration that is next.
 
-    pivots: see `prepare_lines`; multipliers: m (K, h, w), widened over the columns for even and for odd iterations
-    (2, K, h, W), and those of p (K, h, W); borders: the first and the last row of z of every thread, for even and for
-    odd iterations (2, K, T, 2, W), and the rows of p above and below those of every thread (K, T, 2, W); vectors: z, p,
-    x and r (K, H, W); parts of r . z, z . A z and p . p (K, S); owed (K,): by how much x has still to move along p, as
-    it is moved every other time; progress, stop: see `update_errors`.
+    pivots: see `prepare_lines`; lift (K, N + 1): the correction of groups, the last 0; multipliers: m (K, h, w),
+    widened over the columns for even and for odd iterations (2, K, h, W), and those of p (K, h, W); borders: the first
+    and the last row of z of every thread, for even and for odd iterations (2, K, T, 2, W), and the rows of p above and
+    below those of every thread (K, T, 2, W); vectors: z, p, x, r and, for groups alone, A z (K, H, W); parts of r . z,
+    z . A z and p . p (K, S); owed (K,): by how much x has still to move along p, as it is moved every other time;
+    progress, stop: see `update_errors`.
     """
     m, pushed, pull = multipliers
     ends, beyond = borders
-    z, p, x, r = vectors
+    z, p, x, r, w = vectors
     gammas, deltas, squares = parts
     pixels, largest, tolerance, relative, rounding = stop
     kind = r.dtype.type
@@ -258,15 +241,32 @@ def iterate_lines(  # type: ignore[no-untyped-def]
                 alpha, beta = (progress.alpha[k], progress.beta[k]) if n >= 0 else (0.0, 0.0)
                 along_p, along_z = (owed[k] + alpha * beta, alpha) if n > 0 and now == 1 else (0.0, 0.0)
                 gammas[k, rank], deltas[k, rank], squares[k, rank] = _step(
-                    rank, low, high, lattice, pivots, cells, (kind(alpha), kind(beta), kind(along_p), kind(along_z)),
+                    rank, low, high, lattice, pivots, cells, groups.number, groups.extent, lift[k],
+                    (kind(alpha), kind(beta), kind(along_p), kind(along_z)),
                     pushed[now, k], m[k], pushed[after, k], pull[k], ends[now, k], ends[after, k], beyond[k, rank],
                     (z[k], p[k], x[k], r[k]),
                 )  # fmt: skip
         role = meet(meeting, team)
+        if groups.number.size > 0:
+            if role == LAST:
+                go_on(meeting, team)
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    _images(low, high, lattice, cells, groups.extent, z[k], w[k])
+            role = meet(meeting, team) if role != ABANDONED else role
+            if role == LAST:
+                go_on(meeting, team)
+            for k in range(r.shape[0]):
+                if progress.active[k]:
+                    sum_groups(rank, team, groups, w[k], lift[k])
+            role = meet(meeting, team) if role != ABANDONED else role
         if role == LAST:
             for k in range(r.shape[0]):
                 if not progress.active[k]:
                     continue
+                if groups.number.size > 0:
+                    # r has no part in the groups, so that deflation changes z . A z but not r . z.
+                    deltas[k, 0] -= coarse_energy(groups, lift[k])
                 owed[k] = progress.alpha[k] if n >= 0 and now == 0 else 0.0
                 for other in range(1, team):
                     row = cells.row_first[cells.cell_strips[other * strips // team]] - 1

@@ -12,13 +12,22 @@ from graphsr.axes import Axis
 from graphsr.checked_cache import check_caches
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import aggregation, block_elimination, block_solves, deflation, lines, meeting, sweeps
+from graphsr.solver.backends import (
+    aggregation,
+    block_elimination,
+    block_solves,
+    deflation,
+    line_pivots,
+    lines,
+    meeting,
+    sweeps,
+)
 from graphsr.solver.backends import lattice as kernels
 from graphsr.solver.backends.direct import Direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.relaxed_systems import LinedSystem, RelaxedSystem, on_strips, rms
 
-check_caches(kernels, sweeps, lines, meeting, stopping, aggregation, deflation)
+check_caches(kernels, sweeps, lines, line_pivots, meeting, stopping, aggregation, deflation)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18
@@ -91,13 +100,13 @@ def prepare_relaxed(
     cells = _cells(sampling.rows, sampling.columns, dtype, numba.get_num_threads())
     inverse, gain = np.empty(sampling.size, dtype), np.empty(compliance.shape, dtype)
     given = down, right, prior_weight, compliance, known, cells
-    # Lines need more than themselves to hold on to, and rows of pixels in no or two cells are not in one.
-    in_cells = not cells.straddling and bool((cells.row_shares[:, 0] > 0).all() and (cells.row_count > 0).all())
-    lined = in_cells and not free.exist and min(sampling.size) > 1
+    # Lines need more than themselves to hold on to, and pixels in no or two cells are not in one.
+    in_cells = not cells.straddling and free.covered and bool((cells.row_count > 0).all())
+    lined = in_cells and not is_identity(sampling) and not free.is_weak.any() and min(sampling.size) > 1
     pivots = np.empty(sampling.size if lined else (0, 0), dtype)
     if lined:
         spans = np.empty((cells.strips.size - 1, 2))
-        on_strips(lines.prepare_lines, *given, pivots, inverse, gain, spans)
+        on_strips(line_pivots.prepare_lines, *given, pivots, inverse, gain, spans)
         span = float(spans[:, 0].min()), float(spans[:, 1].max())
     else:
         on_strips(kernels.prepare, *given, inverse, gain)

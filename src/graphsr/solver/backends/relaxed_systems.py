@@ -42,7 +42,7 @@ class RelaxedSystem:
         rows, columns = known.shape
         strips, width = self.cells.strips.size - 1, x.shape[2]
         self.r, self.change, self.p = np.empty_like(x), np.empty_like(x), np.empty_like(x)
-        self.w, self.q = np.empty_like(x), np.empty_like(x)  # A z and A p, which lines do without
+        self.w, self.q = np.empty_like(x), np.empty_like(x)  # A z and A p, which lines do without, but for groups
         self.m = np.zeros((self.count, rows, columns), x.dtype)
         first = rows if self.cells.straddling else 0
         # The multipliers of even and of odd iterations: widened over the columns, and the first ones.
@@ -162,9 +162,11 @@ class LinedSystem(RelaxedSystem):
                 self.lattice,
                 self.image.pivots,
                 self.cells,
+                self.groups,
+                self.lift,
                 (self.m, self.widened, self.pull),
                 (self.ends, self.beyond),
-                (self.z, self.p, self.change, self.r),
+                (self.z, self.p, self.change, self.r, self.w),
                 (self.gammas, self.deltas, self.squares),
                 self.owed,
                 progress,

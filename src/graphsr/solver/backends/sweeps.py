@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphsr.compiled import entry, inner
-from graphsr.solver.backends.deflation import deflate_row, lift_row, solve_groups, sum_groups, weak_data
+from graphsr.solver.backends.deflation import coarse_energy, deflate_row, lift_row, sum_groups, weak_data
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
 from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
 from graphsr.solver.stopping import is_any, set_coefficients, update_errors
@@ -204,18 +204,6 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
     return gamma, delta
 
 
-@inner()
-def _coarse_energy(groups, cells, lift, push):  # type: ignore[no-untyped-def]
-    """lift (N + 1,) = c of P^T A P c = lift, push = what weak data say to it. Returns c . P^T A P c."""
-    count = groups.inverse_pivot.size
-    sums, energy = lift.copy(), 0.0
-    solve_groups(groups, lift)
-    for g in range(count):
-        energy += sums[g] * lift[g]
-    weak_data(groups, cells, lift, push)
-    return energy
-
-
 @entry()
 def iterate_all(  # type: ignore[no-untyped-def]
     rank, team, meeting, lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop
@@ -257,7 +245,8 @@ def iterate_all(  # type: ignore[no-untyped-def]
             for k in range(r.shape[0]):
                 if groups.number.size > 0 and progress.active[k]:
                     # r has no part in the groups, so that deflation changes z . A z but not r . z.
-                    deltas[k, 0] -= _coarse_energy(groups, cells, lift[k], push[k])
+                    deltas[k, 0] -= coarse_energy(groups, lift[k])
+                    weak_data(groups, cells, lift[k], push[k])
             set_coefficients(progress, n, gammas, deltas)
             go_on(meeting, team)
         if role == ABANDONED or not is_any(progress.active):
