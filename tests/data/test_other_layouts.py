@@ -146,7 +146,7 @@ class TestFolder:
     def test_sizes_that_disagree_are_told(self, tmp_path: Path) -> None:
         write(tmp_path / "guides" / "a.png", picture())
         write(tmp_path / "targets" / "a.npy", np.zeros((3, 4)))
-        with pytest.raises(InputError, match=r"/a: the guide is 6 x 8 pixels, but its map 3 x 4"):
+        with pytest.raises(InputError, match=r"/a: the guide is 8 pixels wide and 6 high, but its map 4 and 3"):
             open_pairs("folder", tmp_path, "test")[0]
 
 
@@ -203,5 +203,5 @@ class TestMiddleburyViews:
     def test_sizes_that_disagree_are_told(self, tmp_path: Path) -> None:
         write_middlebury_views(tmp_path)
         write(tmp_path / "2003_teddy" / "disp2.png", DISPARITY[:4])
-        with pytest.raises(InputError, match="2003_teddy/disp2: the guide is 6 x 8 pixels, but its map 4 x 8"):
+        with pytest.raises(InputError, match="2003_teddy/disp2: the guide is 8 pixels wide and 6 high, but its map 8 and 4"):
             open_pairs("middlebury-views", tmp_path, "val")[0]
