@@ -126,6 +126,11 @@ def kernel_of(folder: Path, sources: str) -> Any:
 
 
 class TestProcessesAtOnce:
+    @pytest.fixture(autouse=True)
+    def beside_the_module(self, monkeypatch):
+        """A folder for kernels that the user has chosen would hold those of the test too."""
+        monkeypatch.setattr(CONFIG, "CACHE_DIR", "")
+
     def test_a_list_never_names_the_file_of_another_signature(self, tmp_path, monkeypatch):
         kernel_of(tmp_path, "the same")(1)
         with monkeypatch.context() as patch:

@@ -23,5 +23,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
         'known are bicubic, colour'
     """
     names = list(known)
-    near = get_close_matches(word, names, n=2)
-    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"
+    return did_you_mean(word, names) or f"known are {', '.join(names)}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return "did you mean ...?" with the two nearest of some names; "" if none is near.
+
+    Example:
+        >>> did_you_mean("color", ["bicubic", "colour"])
+        'did you mean colour?'
+    """
+    near = get_close_matches(word, list(known), n=2)
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from graphsr.cli.console import note, say, status_line, table
 from graphsr.cli.options import Align, Footprint, Noise, Overwrite, Robust
 from graphsr.errors import InputError
+from graphsr.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from graphsr.data import PairList
@@ -216,8 +216,8 @@ def open_data(name: str, split: str, missing: float | None) -> tuple[str, PairLi
         if not Path(name).exists():  # else it is a folder, whatever it is called
             if name in kinds():
                 raise InputError(f"--data {name}: a data set has a folder; give {name}:FOLDER")
-            if get_close_matches(name, ["synthetic"]):
-                raise InputError(f"--data {name}: no such folder; did you mean synthetic?")
+            if hint := did_you_mean(name, ["synthetic"]):
+                raise InputError(f"--data {name}: no such folder; {hint}")
         kind, folder = "folder", name
     return Path(folder).name if kind == "folder" else kind, open_pairs(kind, folder, split, missing=missing)
 

@@ -24,7 +24,7 @@ from graphsr.training.stopping import Stopping
 from graphsr.training.validation import Score, Validator, overall
 
 _SECONDS_BETWEEN_CHECKPOINTS = 120.0
-# One sample in ten thousands may have a graph whose solve does not converge. More in a row: the network diverges.
+# One sample in tens of thousands may have a graph whose solve does not converge. More in a row: the network diverges.
 _MOST_LEFT_OUT = 3
 
 
