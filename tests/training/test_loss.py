@@ -111,3 +111,35 @@ def test_the_squared_error_may_count_more_beside_the_absolute_one(kind):
     never, once, thrice = (float(target_loss(found, target, source, kind, times)) for times in (0.0, 1.0, 3.0))
     assert thrice - never == pytest.approx(3 * (once - never), rel=1e-4)
     assert once > never > 0
+
+
+class TestPooledLoss:
+    def hard_and_easy(self):
+        """Return truth, source and unit of two samples: steps, and the same with a tenth of their height."""
+        target, source = pair()
+        target[1], source[1] = 0.1 * target[0], 0.1 * source[0]
+        return target, source, torch.ones(2, 1, 1, 1)
+
+    def losses(self, kind: str) -> list[float]:
+        target, source, unit = self.hard_and_easy()
+        bicubic = interpolate_source(source, (32, 32))
+        found = [target.clone(), target.clone()]
+        for number, each in enumerate(found):
+            each[number] = bicubic[number]
+        return [float(target_loss(each, target, source, kind, 1.0, unit)) for each in found]
+
+    def test_counts_the_harder_sample_more(self):
+        hard, easy = self.losses("pooled")
+        # Errors ten times as large count by the root of that, squared ones by ten times.
+        assert easy < hard < 10 * easy
+
+    def test_relative_counts_both_alike(self):
+        hard, easy = self.losses("relative")
+        # Measured: equal to 1e-6.
+        assert hard == pytest.approx(easy, rel=1e-4)
+
+    def test_of_one_sample_is_the_relative_one(self):
+        target, source = (each[:1] for each in pair())
+        found = target + 0.1 * torch.rand_like(target)
+        relative, pooled = (float(target_loss(found, target, source, kind)) for kind in ("relative", "pooled"))
+        assert pooled == pytest.approx(relative, rel=1e-5)

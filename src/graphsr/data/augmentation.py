@@ -37,6 +37,7 @@ class Augmentation:
         guide_noise: standard deviation of noise on the guide, at most, where white is 1.
         soft_edges: probability that edges of the target are soft and lie a little beside those of the guide, as in
             filled maps of depth cameras.
+        scene_scale: probability that a patch is standardised, in training, like a part of the image it is cut from.
         least_known: a patch of which a smaller part is known is drawn again.
     """
 
@@ -48,6 +49,7 @@ class Augmentation:
     grey: float = 0.0
     guide_noise: float = 0.0
     soft_edges: float = 0.0
+    scene_scale: float = 0.0
     least_known: float = 0.8
 
 

@@ -18,6 +18,7 @@ from graphsr.training.config import Config
 from graphsr.training.network import has_unused_parameters, set_training
 from graphsr.training.optimiser import learning_rate
 from graphsr.training.samples import Batch, Batches, loader
+from graphsr.training.scene_scale import SceneScale
 from graphsr.training.state import TrainingState
 from graphsr.training.step import TrainingStep
 from graphsr.training.stopping import Stopping
@@ -159,7 +160,8 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
         group["lr"] = group["initial_lr"] * learning_rate(step, config.schedule)
     try:
         images = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
-        loss = module(*images, batch.footprint)
+        scene = SceneScale(*(x.to(fabric.device) for x in batch.scene))
+        loss = module(*images, batch.footprint, scene)
     except InputError as error:  # a network that diverges predicts graphs that no solve accepts
         raise _failed_step(step, str(error), state.last) from error
     value = float(loss.detach())

@@ -8,7 +8,7 @@ from torch import Tensor
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import mean_and_std, smallest_std
 
-LOSSES = ("l1", "mse", "both", "relative", "noise")
+LOSSES = ("l1", "mse", "both", "relative", "pooled", "noise")
 # A source pixel of which less is known has no error to learn from.
 _LEAST_KNOWN = 0.5
 # Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.
@@ -17,7 +17,14 @@ _LEAST_ERROR = 1e-4
 _CLEAN, _CLEAN_TIMES = 1e-3, 4.0
 
 
-def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str, squared_times: float = 1.0) -> Tensor:
+def target_loss(
+    found: Tensor,
+    target: Tensor,
+    source: Tensor,
+    kind: str,
+    squared_times: float = 1.0,
+    unit: Tensor | None = None,
+) -> Tensor:
     """Return the error of a target over the known pixels.
 
     Args:
@@ -25,15 +32,19 @@ def target_loss(found: Tensor, target: Tensor, source: Tensor, kind: str, square
         target: (B, 1, H, W), the truth; NaN = unknown.
         source: (B, 1, h, w), NaN = missing.
         kind: one of `LOSSES`: "l1", "mse" and "both" in standard deviations of each source, "relative" as a part of
-            the errors of bicubic interpolation.
+            the errors of bicubic interpolation, "pooled" as a part of the geometric mean of these errors and of those
+            of the batch.
         squared_times: How many times the squared error counts beside the absolute one.
+        unit: (B, 1, 1, 1) in which "pooled" compares the samples of a batch; by default the standard deviation of each
+            source.
 
     Returns:
         One number ().
     """
-    if kind == "relative":
+    if kind in ("relative", "pooled"):
         interpolated = interpolate_source(source, (target.shape[-2], target.shape[-1]))
-        return _relative_loss(found, interpolated, target, squared_times)
+        pooled_unit = None if kind == "relative" else _std(source) if unit is None else unit
+        return _relative_loss(found, interpolated, target, squared_times, pooled_unit)
     difference = ((found - target) / _std(source))[torch.isfinite(target)]
     if kind == "l1":
         return difference.abs().mean()
@@ -69,10 +80,14 @@ def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling
     return (likelihood * counted).sum() / counted.sum().clamp_min(1)
 
 
-def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor, squared_times: float) -> Tensor:
+def _relative_loss(
+    found: Tensor, interpolated: Tensor, target: Tensor, squared_times: float, pooled_unit: Tensor | None
+) -> Tensor:
     """Return absolute and squared error of each sample as parts of the interpolation's.
 
-    x4 then counts like x16, whose errors are twenty times larger.
+    x4 then counts like x16, whose errors are twenty times larger. As parts of its own errors alone, a patch of a plain
+    wall counts as much as one full of edges, whose errors are what figures of whole data sets are made of; where
+    `pooled_unit` (B, 1, 1, 1) is given, patches that are harder than others of the batch count more.
     """
     known = torch.isfinite(target)
     count = known.sum((1, 2, 3)).clamp_min(1)
@@ -82,12 +97,22 @@ def _relative_loss(found: Tensor, interpolated: Tensor, target: Tensor, squared_
         return difference.abs().sum((1, 2, 3)) / count, difference.square().sum((1, 2, 3)) / count
 
     absolute, squared = errors(found)
-    easy_absolute, easy_squared = errors(interpolated)
     # A patch that interpolation gets right must not count for ever more.
     highest = torch.where(known, target, torch.full_like(target, -torch.inf)).amax((1, 2, 3))
     lowest = torch.where(known, target, torch.full_like(target, torch.inf)).amin((1, 2, 3))
     least = 1e-3 * (highest - lowest).clamp_min(0) + 1e-12
-    return (absolute / (easy_absolute + least) + squared_times * squared / (easy_squared + least.square())).mean()
+    easy_absolute, easy_squared = errors(interpolated)
+    easy_absolute, easy_squared = easy_absolute + least, easy_squared + least.square()
+    if pooled_unit is not None:
+        unit = pooled_unit.flatten() + least
+        easy_absolute = _pooled(easy_absolute, unit)
+        easy_squared = _pooled(easy_squared, unit.square())
+    return (absolute / easy_absolute + squared_times * squared / easy_squared).mean()
+
+
+def _pooled(errors: Tensor, unit: Tensor) -> Tensor:
+    """Return the geometric means of errors (B,) and of their mean over the batch, all in the unit of each sample."""
+    return (errors * unit * (errors / unit).mean()).sqrt()
 
 
 def _std(source: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from graphsr.errors import GraphSRError
 from graphsr.threads import use_threads
 from graphsr.training.config import Config
 from graphsr.training.parent import end_with
+from graphsr.training.scene_scale import SceneScale, draw_scene_scale, join_scene_scales
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,14 @@ class Batch:
         guide: (B, 3, H, W), 0 to 1.
         source: (B, 1, h, w), NaN = missing.
         target: (B, 1, H, W), NaN = unknown.
+        scene: of the images that the samples are patches of.
         footprint: what the network is told that source pixels average over.
     """
 
     guide: torch.Tensor
     source: torch.Tensor
     target: torch.Tensor
+    scene: SceneScale
     footprint: str = "box"
 
 
@@ -76,7 +79,7 @@ class Batches(IterableDataset[Batch | GraphSRError]):
         # All processes share the factor of a step and the footprint, and each draws its own samples.
         shared = np.random.default_rng([config.optimisation.seed, n])
         source_size, footprint = config.factors.draw(size, shared), config.degradation.draw_stated(shared)
-        guides, sources, targets = [], [], []
+        guides, sources, targets, scales = [], [], [], []
         for place in range(config.optimisation.batch):
             rng = np.random.default_rng([config.optimisation.seed, n, self.rank, place])
             number = int(rng.choice(len(self.sets), p=self.shares))
@@ -87,7 +90,9 @@ class Batches(IterableDataset[Batch | GraphSRError]):
             guides.append(torch.from_numpy(patch.guide).permute(2, 0, 1).float() / 255)
             sources.append(torch.from_numpy(source)[None])
             targets.append(torch.from_numpy(patch.target)[None])
-        return Batch(torch.stack(guides), torch.stack(sources), torch.stack(targets), footprint)
+            scales.append(draw_scene_scale(pair.target, config.augmentation.scene_scale, rng))
+        images = (torch.stack(each) for each in (guides, sources, targets))
+        return Batch(*images, join_scene_scales(scales), footprint)
 
     def _pair(self, number: int, place: int) -> Pair:
         """Return pair `place` of set `number`. Decoding takes longest of all, so pairs are kept while memory lasts."""

@@ -92,9 +92,11 @@ class Optimisation:
         encoder_learning_rate: that of the encoder; by default the same.
         weight_decay: as L2 inside Adam.
         clip: largest norm of a gradient; 0: any.
-        loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "noise": only the
-            network that predicts the source's noise is trained, which needs no solve.
-        squared_times: how many times the squared error counts beside the absolute one, in "both" and "relative".
+        loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "pooled": the
+            same, but patches that are harder than others of the batch count more; or "noise": only the network that
+            predicts the source's noise is trained, which needs no solve.
+        squared_times: how many times the squared error counts beside the absolute one, in "both", "relative" and
+            "pooled".
         loss_times: what the loss is multiplied by; with `clip`, that matters.
         noise_loss: weight of the negative log-likelihood of the source's errors under the noise that the network
             predicts, where it predicts noise.
