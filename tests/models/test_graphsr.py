@@ -39,6 +39,7 @@ FORMS = {
         detail=True,
         first_target=True,
         offsets=False,
+        local_scale=True,
         reweighting=8,
     ),
 }

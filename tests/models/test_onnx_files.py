@@ -37,6 +37,7 @@ EVERYTHING = graphsr.Architecture(
 )
 LOOKING_FIRST = replace(EVERYTHING, first_target=True)
 REWEIGHTING = replace(EVERYTHING, reweighting=8)
+LOCAL = replace(LOOKING_FIRST, reweighting=8, offsets=False, local_scale=True)
 
 
 def model_of(architecture: graphsr.Architecture, seed: int = 0) -> graphsr.GraphSR:
@@ -119,7 +120,7 @@ def graph_in(found: dict[str, np.ndarray], kind: str) -> graphsr.Edges | None:
 
 
 @pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("how", [LOOKING_FIRST, REWEIGHTING, replace(LOOKING_FIRST, reweighting=8)])
+@pytest.mark.parametrize("how", [LOOKING_FIRST, REWEIGHTING, replace(LOOKING_FIRST, reweighting=8), LOCAL])
 def test_a_model_that_looks_at_targets_takes_them_and_says_their_graphs(
     tmp_path: Path, how: graphsr.Architecture, holes: bool
 ) -> None:

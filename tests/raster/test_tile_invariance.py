@@ -134,14 +134,17 @@ def test_bicubic_runs_in_tiles_too():
     np.testing.assert_allclose(upsampled(guide, source, grid, "bicubic", tile=40)[0], plain, rtol=0, atol=2e-3)
 
 
-@pytest.mark.parametrize(("first_target", "reweighting"), [(False, 0), (True, 0), (True, 8)])
+@pytest.mark.parametrize(
+    ("first_target", "reweighting", "local_scale"),
+    [(False, 0, False), (True, 0, False), (True, 8, False), (True, 8, True)],
+)
 @pytest.mark.parametrize("bands", [1, 3])
-def test_a_network_does_not_see_the_tiles_either(bands, first_target, reweighting):
+def test_a_network_does_not_see_the_tiles_either(bands, first_target, reweighting, local_scale):
     torch.manual_seed(0)
     how = Architecture(
-        extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), sharp=True, offsets=True,
-        hints=True, colour_mu=0.15, floor=1e-1, first_lambda=1e-3, first_mu=2.0, first_target=first_target,
-        reweighting=reweighting,
+        extractor="unet-lite0", features=4, decoder_channels=(8, 8, 8, 8, 8), sharp=True, hints=True,
+        offsets=not local_scale, colour_mu=0.15, floor=1e-1, first_lambda=1e-3, first_mu=2.0, first_target=first_target,
+        reweighting=reweighting, local_scale=local_scale,
     )  # fmt: skip
     network = GraphSR(how).eval()
     if reweighting:

@@ -35,6 +35,8 @@ class Architecture:
         colour_power: With which power of the squared difference edge weights of that colour graph fall.
         first_target: Whether to show the network the target of that colour graph beside the interpolated source, and to
             predict how far its steps lower edge weights.
+        local_scale: Whether the network sees source and targets on their scale around each pixel, instead of that of
+            the whole source.
         reweighting: Width of a second, small network that looks at the target on the predicted graph and changes edge
             weights once more; 0: none.
         published: Guide scaling and interpolation of the reference implementation, for its checkpoints.
@@ -56,6 +58,7 @@ class Architecture:
     colour_mu: float = 0.0
     colour_power: float = 1.25
     first_target: bool = False
+    local_scale: bool = False
     reweighting: int = 0
     published: bool = False
 
@@ -87,5 +90,9 @@ class Architecture:
             raise InputError("GraphSR: noise_statistics are for the network of the noise: they need confidence")
         if self.reweighting < 0 or (self.reweighting and self.published):
             raise InputError("GraphSR: reweighting is a number of channels, and not for `published` models")
+        if self.local_scale and (self.published or self.offsets):
+            raise InputError(
+                "GraphSR: local_scale is neither for `published` models nor for those that predict offsets"
+            )
         if self.floors and not 0 < self.floor * math.exp(MOST_FLOOR_CHANGE) < 1:
             raise InputError(f"GraphSR: with floors, floor must be positive and below 0.08, not {self.floor}")

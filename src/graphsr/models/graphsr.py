@@ -12,12 +12,14 @@ from torch import nn
 
 from graphsr import features
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
+from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges, edge_weights, means, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_graph, sharpened
+from graphsr.models.local_scale import CELL, LocalScale, local_scale
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
@@ -177,17 +179,20 @@ class GraphSR(Model):
     ) -> tuple[Prediction, torch.Tensor | None]:
         """Return the graph, and the last target (B, 1, H, W) that was looked at on the way to it, standardised."""
         how, component = self.architecture, window.scale.first_component(interpolated)
+        scale = self._local_scale(component)
+        seen = _on_scale(component, scale)
         shown = None
         if how.first_target:
-            edges = first_graph(colours, component, how)
+            edges = first_graph(colours, seen, how)
             shown = shown_target(edges, source, confidence, window, component, self.rtol)
-        predicted = self.predict(colours, interpolated, source, window, shown)
+        first = None if shown is None else _on_scale(shown, scale)
+        predicted = self.predict(colours, seen, source, window, first, scale)
         if not how.reweighting:
             return predicted, shown
         edges, offsets = predicted
         start = component if shown is None else shown
         shown = shown_target(edges, source, confidence, window, start, self.rtol, offsets)
-        edges = self.reweighting(edges, shown, colours, component, log_factor(window.sampling))
+        edges = self.reweighting(edges, _on_scale(shown, scale), colours, seen, log_factor(window.sampling))
         return Prediction(edges, offsets), shown
 
     def noise(self, guide: torch.Tensor, source: torch.Tensor, *, footprint: str = "box") -> torch.Tensor:
@@ -216,30 +221,32 @@ class GraphSR(Model):
     def predict(
         self,
         colours: torch.Tensor,
-        interpolated: torch.Tensor,
+        component: torch.Tensor,
         source: torch.Tensor,
         window: Window,
         first: torch.Tensor | None = None,
+        scale: LocalScale | None = None,
     ) -> Prediction:
         """Predict the graph. Channels of a source share one: the network sees their first principal component.
 
         Args:
             colours: The standardised guide (B, 3, H, W).
-            interpolated: The source interpolated to its size (B, K, H, W).
+            component: That of the interpolated source (B, 1, H, W), standardised, on the scale that it is seen by.
             source: (B, K, h, w), NaN is missing.
             window: Where the source lies, its scale, and which pixels are known.
-            first: The first target (B, 1, H, W), standardised, for a network that sees one.
+            first: The first target (B, 1, H, W), standardised like `component`, for a network that sees one.
+            scale: That around each pixel, for a network that sees by it.
         """
-        how, sampling, scale = self.architecture, window.sampling, window.scale
+        how, sampling = self.architecture, window.sampling
         known = window.known.all(1, keepdim=True)
         planes = [colours]
         if how.hints:
-            planes += hints(known, sampling, interpolated.dtype)
+            planes += hints(known, sampling, component.dtype)
         if how.detail:
-            planes.append(of_source_pixels(from_median(scale.first_component(source)), sampling))
+            detail = of_source_pixels(from_median(window.scale.first_component(source)), sampling)
+            planes.append(detail if scale is None else detail / scale.std)
         if first is not None:
             planes.append(first)
-        component = scale.first_component(interpolated)
         seen = channels_last([*planes, component])
         at_once = max(1, _PIXELS_AT_ONCE // (seen.shape[-2] * seen.shape[-1]))
         if torch.is_grad_enabled():
@@ -247,7 +254,14 @@ class GraphSR(Model):
         compared = (colours, component) if first is None else (colours, component, first)
         batches = zip(*(torch.split(each, at_once) for each in (seen, *compared)), strict=True)
         predicted = join_images([self._graph(*images) for images in batches])
-        return predicted if interpolated.shape[1] == 1 else predicted._replace(offsets=None)
+        return predicted if source.shape[1] == 1 else predicted._replace(offsets=None)
+
+    def _local_scale(self, component: torch.Tensor) -> LocalScale | None:
+        """Return the scale around each pixel of the interpolated source (B, 1, H, W), if the network sees by it."""
+        if not self.architecture.local_scale:
+            return None
+        size = component.shape[-2], component.shape[-1]
+        return local_scale(pad_to_multiple(component.detach(), CELL), size)
 
     def _graph(self, seen: torch.Tensor, *compared: torch.Tensor) -> Prediction:
         """Predict the graph of what the network sees (B, C, H, W), in bands of rows if the extractor works in such."""
@@ -292,6 +306,10 @@ class GraphSR(Model):
             return Prediction(edges, None)
         down, right = (_OFFSET_SCALE * extra[name].unsqueeze(1) for name in ("offset_down", "offset_right"))
         return Prediction(edges, Edges(down[..., :-1, :], right[..., :-1]))
+
+
+def _on_scale(plane: torch.Tensor, scale: LocalScale | None) -> torch.Tensor:
+    return plane if scale is None else scale.standardise(plane)
 
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:

@@ -19,6 +19,7 @@ from graphsr.models.base import Model
 from graphsr.models.colour import Colour
 from graphsr.models.first_target import first_graph
 from graphsr.models.graphsr import LEAST_NOISE_FACTOR, GraphSR
+from graphsr.models.local_scale import CELL, LocalScale, local_scale
 from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise
 from graphsr.scaling import mean_and_std, nonzero, smallest_std
 
@@ -106,20 +107,27 @@ class TracedGraph(nn.Module):
         known = ~torch.isnan(source)
         mean = mean_and_std(source, known)[0]
         measured = (source - mean) / std
+        scale = self._local_scale(component) if how.local_scale else None
+
+        def seen_by(plane: Tensor) -> Tensor:
+            return plane if scale is None else scale.standardise(plane)
+
+        component = seen_by(component)
         planes = [colours]
         if how.hints:
             seen = _of_source_pixels(known.to(source.dtype), guide)
             planes += [torch.zeros_like(seen) + _log_factor(guide, source), seen - 1.0]
         if how.detail:
-            planes.append(_of_source_pixels(from_median(measured), guide))
-        looked_at = (given["first_target"] - mean) / std if how.first_target else None
+            detail = _of_source_pixels(from_median(measured), guide)
+            planes.append(detail if scale is None else detail / scale.std)
+        looked_at = seen_by((given["first_target"] - mean) / std) if how.first_target else None
         if looked_at is not None:
             planes.append(looked_at)
         outputs = self._extract(torch.cat([*planes, component], 1))
         predicted, offsets = model.graph_of(outputs, colours, component, looked_at)
         edges = predicted
         if how.reweighting:
-            second = (given["second_target"] - mean) / std
+            second = seen_by((given["second_target"] - mean) / std)
             edges = model.reweighting(predicted, second, colours, component, _log_factor(guide, source))
         found = [edges.down, edges.right]
         if offsets is not None:
@@ -138,6 +146,11 @@ class TracedGraph(nn.Module):
         if how.reweighting:
             found += [predicted.down, predicted.right]
         return tuple(found)
+
+    def _local_scale(self, component: Tensor) -> LocalScale:
+        """Return the scale around each pixel of the interpolated source (B, 1, H, W)."""
+        size = shape_as_tensor(component)
+        return local_scale(_padded(_padded(component, 2, CELL), 3, CELL), (size[2], size[3]))
 
     def _extract(self, seen: Tensor) -> Tensor:
         """Return the outputs (B, M, H, W) of the network for (B, C, H, W)."""
