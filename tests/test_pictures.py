@@ -252,6 +252,14 @@ class TestPreview:
         assert 400 < picture.shape[1] < 2300
         assert picture.shape[0] < 2300
 
+    def test_the_channel_that_is_shown_has_a_range_of_its_own(self) -> None:
+        shown = np.tile(np.linspace(0, 1, 32, dtype=np.float32), (32, 1))
+        guide, others = np.zeros((32, 32, 3), np.uint8), np.full_like(shown, 9000)
+        alone = preview(guide, shown[::8, ::8], shown)
+        among = np.stack([shown, others, -others, others], -1)
+        beside = preview(guide, among[::8, ::8], among)
+        assert np.array_equal(alone[40:], beside[40:])  # but for captions
+
     @pytest.mark.parametrize("channels", [1, 2, 3, 5])
     def test_sources_with_several_channels_have_a_preview(self, channels: int) -> None:
         source, target = np.ones((4, 4, channels)), np.ones((32, 32, channels), np.float32)

@@ -36,7 +36,7 @@ class _Colours:
 
     @classmethod
     def of(cls, *maps: NDArray[Any]) -> _Colours:
-        return cls(*robust_range(*maps), three_channels=maps[0].ndim == 3 and maps[0].shape[2] == 3)
+        return cls(*robust_range(*map(_shown, maps)), three_channels=maps[0].ndim == 3 and maps[0].shape[2] == 3)
 
     def picture(self, image: NDArray[Any]) -> Picture:
         if not self.three_channels:
@@ -79,7 +79,7 @@ def preview(
     columns = _WIDE_COLUMNS if wide else _COLUMNS
     size = fitted((height, width), _WIDE_PANEL if wide else _HIGH_PANEL if high else _PANEL)
     colours = _Colours.of(source, target)
-    part = None if interpolated is None else most_different(interpolated, target)
+    part = None if interpolated is None else most_different(_shown(interpolated), _shown(target))
     scales = colours.scales(units)
     shown: list[Panel | None] = [
         Panel(_framed(resized(as_picture(guide), size), part, (height, width)), _caption("guide", guide)),
@@ -129,12 +129,18 @@ def resized(picture: Picture, size: Size, *, sharp: bool = False) -> Picture:
     return np.asarray(Image.fromarray(picture).resize((size[1], size[0]), how))
 
 
+def _shown(image: NDArray[Any]) -> NDArray[Any]:
+    """Return the channels that are shown: three as colours, of others the first, whose range is its own."""
+    return image if image.ndim == 3 and image.shape[2] == 3 else _first(image)
+
+
 def _first(image: NDArray[Any]) -> NDArray[Any]:
     return image if image.ndim == 2 else image[..., 0]
 
 
 def _caption(name: str, image: NDArray[Any]) -> str:
     size = f"{name}   {image.shape[1]} × {image.shape[0]}"
-    if name != "guide" and image.ndim == 3 and image.shape[2] not in (1, 3):
-        return f"{size}, channel 1 of {image.shape[2]}"
+    channels = image.shape[2] if image.ndim == 3 else 1
+    if name != "guide" and channels > 1:
+        return f"{size}, 3 channels as colours" if channels == 3 else f"{size}, channel 1 of {channels}"
     return size
