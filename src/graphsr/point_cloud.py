@@ -139,7 +139,8 @@ def check_focal(focal: float | Pair) -> Pair:
     """Return the focal length along x and along y; raise an `InputError` if one is not positive."""
     fx, fy = (focal, focal) if isinstance(focal, int | float) else focal
     if not (0 < fx < math.inf and 0 < fy < math.inf):
-        raise InputError(f"focal length: must be positive, in pixels of the guide, not {fx:g}, {fy:g}")
+        given = f"{fx:g}" if fx == fy else f"{fx:g}, {fy:g}"
+        raise InputError(f"focal length: must be positive, in pixels of the guide, not {given}")
     return float(fx), float(fy)
 
 

@@ -51,6 +51,11 @@ def test_what_is_no_camera_is_refused(text: str) -> None:
         parse_camera(None, text, None)
 
 
+def test_intrinsics_in_a_file_that_does_not_exist_are_looked_for() -> None:
+    with pytest.raises(InputError, match=r"--intrinsics no-such-file.txt: no such file; must be four numbers"):
+        parse_camera(None, "no-such-file.txt", None)
+
+
 @pytest.mark.parametrize("text", ["0,526,319,239", "-5,526,319,239"])
 def test_focal_lengths_are_positive(text: str) -> None:
     with pytest.raises(InputError, match="must be positive"):

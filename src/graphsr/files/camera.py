@@ -47,11 +47,13 @@ class Camera:
     focal: Pair
     centre: Pair
     origin: str
+    guessed: bool = False
 
     def __str__(self) -> str:
         """Return the focal length in words."""
         fx, fy = (f"{length:.6g}" for length in self.focal)
-        return f"focal length {fx if fx == fy else f'{fx} x {fy}'} px, {self.origin}"
+        better = "; --focal says it" if self.guessed else ""
+        return f"focal length {fx if fx == fy else f'{fx} x {fy}'} px, {self.origin}{better}"
 
 
 def parse_camera(
@@ -104,10 +106,10 @@ def camera_of(guide: Image, options: CameraOptions) -> Camera:
         return Camera(options.focal, (cx, cy), "as given")
     on_film = _focal_on_film(guide.path)
     if on_film is not None:
-        length, origin = focal_from_film(on_film, guide.size), f"from the EXIF data of {guide.path.name}"
-    else:
-        length, origin = guess_focal(guide.size), "guessed: 0.8 of the longer side; --focal says it"
-    return Camera((length, length), (cx, cy), origin)
+        length = focal_from_film(on_film, guide.size)
+        return Camera((length, length), (cx, cy), f"from the EXIF data of {guide.path.name}")
+    length = guess_focal(guide.size)
+    return Camera((length, length), (cx, cy), "guessed: 0.8 of the longer side", guessed=True)
 
 
 def _focal_on_film(path: Path) -> float | None:
@@ -124,7 +126,8 @@ def _focal_on_film(path: Path) -> float | None:
 
 def _intrinsics(given: Path) -> Sequence[float]:
     """Return fx, fy, cx, cy."""
-    text = _read(given) if os.path.exists(given) else str(given)  # which takes any text, however long
+    exists = os.path.exists(given)  # which takes any text, however long
+    text = _read(given) if exists else str(given)
     try:
         numbers = _numbers(text)
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -132,7 +135,8 @@ def _intrinsics(given: Path) -> Sequence[float]:
     if len(numbers) == 9:
         numbers = _of_matrix(numbers)
     if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
-        raise InputError(f"--intrinsics {given}: must be {_FORM}, or a file with them or with a camera matrix")
+        missing = "" if exists or not given.suffix.strip(".").isalpha() else "no such file; "
+        raise InputError(f"--intrinsics {given}: {missing}must be {_FORM}, or a file with them or with a camera matrix")
     check_focal((numbers[0], numbers[1]))
     return numbers
 
