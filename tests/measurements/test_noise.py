@@ -82,6 +82,12 @@ class TestUpsample:
         assert auto.report.noise < 1e-3 * source.std()
         assert np.abs(auto.target - plain.target).max() < 0.01 * source.std()
 
+    @pytest.mark.parametrize("source", [np.eye(5), np.where(np.arange(24)[:, None] % 2, np.nan, np.eye(24))])
+    def test_auto_says_so_where_the_source_does_not_tell(self, source, caplog):
+        result = graphsr.upsample(np.random.default_rng(0).random((48, 48)), source, model="colour", noise="auto")
+        assert result.report.noise == 0
+        assert "noise: too few source pixels lie side by side to estimate it, so 0 is taken" in caplog.text
+
     def test_the_target_is_that_of_the_confidence_it_follows_from(self):
         guide, source, _ = two_planes(size=(24, 24))
         # Too few pixels to estimate it from: nothing is doubted.

@@ -10,7 +10,9 @@ import pytest
 
 import graphsr
 from graphsr import InputError
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.raster.grid import Grid
+from graphsr.raster.source_samples import resolve_errors
 from tests.raster.made_rasters import picture, relief
 from tests.raster.test_tile_invariance import MOST, largest_difference, upsampled
 
@@ -40,6 +42,17 @@ def test_it_is_what_upsample_gives() -> None:
     plain = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="colour", **how).target
     found = upsampled(guide, source, GRID, tile=96, **how)[0]
     assert np.sqrt(np.square(found - plain).mean()) < 0.03 * plain.std()
+
+
+def test_parts_without_data_do_not_make_the_noise_smaller() -> None:
+    """Most samples of a strip of land in a large raster are empty, and tell nothing."""
+    rng = np.random.default_rng(5)
+    source = np.full((1, 1600, 300), np.nan, np.float32)
+    source[:, :300] = rng.standard_normal((1, 300, 300))
+    grid = Grid.edge_to_edge((3200, 600), (1600, 300))
+    errors = SourceErrors(noise="auto")
+    found = resolve_errors(lambda box: source[(slice(None), *box.slices())], grid, graphsr.load("colour"), errors)
+    assert found.noise == pytest.approx((1.0,), rel=0.1)
 
 
 def test_outliers_do_not_leave_holes() -> None:

@@ -168,10 +168,10 @@ def raster(
             if TileStore.beside(path).folder.exists():
                 note("finished tiles are kept; the same command with --resume continues from there")
             raise
-        _print_report(report, path)
+        _print_report(report, path, noise_estimated=noise == "auto")
 
 
-def _print_report(report: RasterReport, output: Path) -> None:
+def _print_report(report: RasterReport, output: Path, *, noise_estimated: bool) -> None:
     plan = report.plan
     pair, (down, right) = plan.pair, plan.pair.grid.step
     height, width = pair.size
@@ -185,7 +185,8 @@ def _print_report(report: RasterReport, output: Path) -> None:
         )
     say("factor", f"{right:.4g} x {down:.4g}")
     if plan.settings.errors.noise is not None:
-        say("noise", f"{', '.join(f'{sigma:.3g}' for sigma in plan.settings.errors.noise)} (standard deviation)")
+        bands = ", ".join(f"{sigma:.3g}" for sigma in plan.settings.errors.noise)
+        say("noise", f"{bands} (standard deviation){', estimated' if noise_estimated else ''}")
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
     say("tiles", f"{total} of about {plan.side} pixels, {max(plan.halo)} read around each{before}")

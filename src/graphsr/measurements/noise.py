@@ -11,6 +11,7 @@ error, as no graph tells all, so that the confidence is 1 there: u^2 / (u^2 + si
 
 from __future__ import annotations
 
+import logging
 import math
 from numbers import Real
 from typing import Literal
@@ -29,6 +30,8 @@ _QUANTILE, _OF_NORMAL = 0.25, 0.31864
 _FEWEST = 16
 # Fitted: how the unit grows with the factor, which is that of _UNIT_FACTOR where a model says it (docs/design.md).
 _GROWTH, _UNIT_FACTOR = 0.75, 8.0
+
+_log = logging.getLogger("graphsr")
 
 
 def check_noise(noise: object, *, exact: bool) -> Noise | None:
@@ -59,11 +62,25 @@ def parse_noise(text: str | None) -> Noise | None:
 def resolve_noise(noise: Noise, source: Tensor) -> Tensor:
     """Return the standard deviation of the noise (B, K, 1, 1), in the units of the source (B, K, h, w)."""
     if noise == "auto":
-        return estimate_noise(source)
+        return told_noise(noise_levels(source))
     return source.new_full((*source.shape[:2], 1, 1), noise)
 
 
+def told_noise(estimated: Tensor) -> Tensor:
+    """Return what `noise_levels` found, with 0 where the source does not tell; that is said."""
+    if bool(torch.isnan(estimated).any()):
+        _log.warning(
+            "noise: too few source pixels lie side by side to estimate it, so 0 is taken; give a standard deviation"
+        )
+    return torch.nan_to_num(estimated)
+
+
 def estimate_noise(source: Tensor) -> Tensor:
+    """Estimate the standard deviation of white noise in a source as `noise_levels` does; 0 where it does not tell."""
+    return torch.nan_to_num(noise_levels(source))
+
+
+def noise_levels(source: Tensor) -> Tensor:
     """Estimate the standard deviation of white noise in a source.
 
     The mask (1, -2, 1) x (1, -2, 1) does not see slanted planes and multiplies the standard deviation of noise by 6. A
@@ -74,7 +91,7 @@ def estimate_noise(source: Tensor) -> Tensor:
         source: (B, K, h, w); NaN is missing.
 
     Returns:
-        (B, K, 1, 1) in the units of the source; 0 where too few pixels are known to tell.
+        (B, K, 1, 1) in the units of the source; NaN where too few pixels are known to tell.
     """
     channels = source.detach().double().flatten(0, 1)
     found = [_noise_of_channel(channel) for channel in channels]
@@ -87,7 +104,7 @@ def _noise_of_channel(channel: Tensor) -> float:
     coarse = [_responses(channel[row::2, column::2]) for row in range(2) for column in range(2)]
     far = _level(torch.cat(coarse))
     if near is None or far is None:
-        return 0.0
+        return math.nan
     return math.sqrt(max(0.0, (16 * near**2 - far**2) / 15))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from graphsr.measurements.noise import estimate_noise, noise_confidence
+from graphsr.measurements.noise import noise_confidence, noise_levels, told_noise
 from graphsr.measurements.outliers import soft_confidence
 from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
@@ -51,7 +51,9 @@ def resolve_errors(read: Callable[[Box], np.ndarray], grid: Grid, model: Model, 
     assert model.noise_unit is not None
     samples = [torch.from_numpy(read(box).astype(np.float64))[None] for box in _source_samples(grid)]
     std = np.array([_std(torch.cat([each[0, k].flatten() for each in samples])) for k in range(samples[0].shape[1])])
-    estimated = torch.cat([estimate_noise(each)[..., 0, 0] for each in samples]).median(0).values.numpy()
+    # Samples without enough known pixels do not count.
+    found = torch.cat([noise_levels(each)[..., 0, 0] for each in samples]).nanmedian(0).values
+    estimated = (told_noise(found) if errors.noise == "auto" else torch.nan_to_num(found)).numpy()
     noise = None
     if errors.noise is not None:
         noise = estimated if errors.noise == "auto" else np.full_like(std, errors.noise)
