@@ -169,3 +169,15 @@ def test_a_frame_that_fails_is_named():
     next(frames)
     with pytest.raises(InputError, match=r"frame 1: source: every pixel is missing"):
         next(frames)
+
+
+@pytest.mark.parametrize("frames", [[np.zeros((3, 4, 5))], [None], [(1, 2, 3)]])
+def test_a_frame_is_a_guide_and_a_source(frames):
+    with pytest.raises(InputError, match="frame 0: must be two arrays, a guide and its source"):
+        list(graphsr.upsample_frames(frames, model="colour"))
+
+
+@pytest.mark.parametrize("options", [{"model": "colur"}, {"noise": -1}, {"robust": True, "model": "bicubic"}])
+def test_what_is_wrong_with_an_option_is_said_before_the_first_frame(options):
+    with pytest.raises(InputError, match=r"^(model|noise|robust)"):
+        graphsr.upsample_frames([], **options)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 
 from graphsr.errors import InputError
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.measurements.stillness import still_pixels
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
@@ -49,7 +50,8 @@ def upsample_frames(
         rtol: As in `graphsr.upsample`.
 
     Returns:
-        An iterator over the results, each of which is there as soon as its frame is done.
+        An iterator over the results, each of which is there as soon as its frame is done. An error in a frame says its
+        number, from 0; one in an option is raised at once.
 
     Example:
         >>> import numpy as np, graphsr
@@ -58,13 +60,23 @@ def upsample_frames(
         [(16, 24), (16, 24), (16, 24)]
     """
     following = Following((model if isinstance(model, Model) else load(model)).with_rtol(rtol), steady)
-    for number, (guide, source) in enumerate(frames):
-        try:
-            yield upsample(
-                guide, source, model=following, confidence=confidence, exact=exact, noise=noise, robust=robust
-            )
-        except InputError as error:
-            raise InputError(f"frame {number}: {error}") from error
+    SourceErrors.checked(noise, robust, exact=exact, model=following)  # what is wrong with these is no frame's fault
+    options: dict[str, Any] = {"confidence": confidence, "exact": exact, "noise": noise, "robust": robust}
+    return (_upsampled(number, frame, following, options) for number, frame in enumerate(frames))
+
+
+def _upsampled(
+    number: int, frame: tuple[np.ndarray, np.ndarray], model: Following, options: dict[str, Any]
+) -> Upsampled:
+    """Upsample one frame; errors say its number."""
+    try:
+        guide, source = frame
+    except (TypeError, ValueError):
+        raise InputError(f"frame {number}: must be two arrays, a guide and its source") from None
+    try:
+        return upsample(guide, source, model=model, **options)
+    except InputError as error:
+        raise InputError(f"frame {number}: {error}") from error
 
 
 class _Before(NamedTuple):
