@@ -186,3 +186,30 @@ def test_whatever_befalls_one_pair_the_others_are_done(folders: Folders, monkeyp
     assert outcomes["attic"].error == "not enough memory"
     assert outcomes["cellar"].error == "KeyError: 'something nobody thought of'"
     assert outcomes["kitchen"].report is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--footprint", "boxes"), "footprint 'boxes': unknown; did you mean box?"),
+        (("--noise", "5", "--model", "bicubic"), "noise: Bicubic does not weigh source pixels"),
+        (("--kind", "scores"), "kind: must be one of 'values', 'probabilities', not 'scores'"),
+    ],
+)
+def test_an_option_that_is_wrong_for_every_pair_is_said_once(
+    run: Run, folders: Folders, options: tuple[str, ...], message: str
+) -> None:
+    guides, sources, out = folders
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR, *options)
+    assert outcome.code == 2
+    assert outcome.err.count("error:") == 1
+    assert message in outcome.err
+    assert not out.exists()
+
+
+def test_noise_and_outliers_are_said_of_every_pair(run: Run, folders: Folders) -> None:
+    guides, sources, out = folders
+    outcome = run("upsample", guides, sources, "-o", out, *COLOUR, "--noise", "5", "--robust")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.count("; noise 5 (standard deviation); ") == 3
+    assert outcome.out.count(" switched off") == 3

@@ -76,6 +76,7 @@ def test_confidences_of_a_folder_are_matched_by_name(run: Run, film: Path) -> No
         (("--noise", "-1"), "noise: must be a standard deviation, 0 or above"),
         (("--noise", "3", "--exact"), "noise: with exact"),
         (("--robust", "--model", "bicubic"), "robust: Bicubic does not weigh source pixels"),
+        (("--confidence", "nowhere"), "nowhere: no such file"),
     ],
 )
 def test_what_is_wrong_for_every_frame_is_said_once(
@@ -117,6 +118,21 @@ def test_what_is_no_film_is_said(run: Run, film: Path, guides: str, message: str
 def test_a_folder_of_sources_that_is_not_there_is_said(run: Run, film: Path) -> None:
     outcome = run("video", film / "guides", film / "nowhere", "-o", film / "large", *COLOUR)
     assert (outcome.code, outcome.err) == (2, f"error: {film / 'nowhere'}: no such folder\n")
+
+
+def test_one_source_is_no_film(run: Run, film: Path) -> None:
+    outcome = run("video", film / "guides", film / "sources" / "f0.png", "-o", film / "large", *COLOUR)
+    assert outcome.code == 2
+    assert "f0.png: is one file; sources are a folder of frames" in outcome.err
+
+
+def test_a_noise_that_was_estimated_is_said(run: Run, film: Path) -> None:
+    rng = np.random.default_rng(1)
+    for n in range(FRAMES):
+        write_image(film / "sources" / f"f{n}.png", rng.integers(1190, 1210, (12, 16)).astype(np.uint16))
+    outcome = run("video", film / "guides", film / "sources", "-o", film / "large", "--noise", "auto", *COLOUR)
+    assert outcome.code == 0, outcome.err
+    assert "(standard deviation), estimated, in the mean of the frames" in outcome.out
 
 
 def test_without_the_extra_its_name_is_said(run: Run, film: Path, monkeypatch: pytest.MonkeyPatch) -> None:

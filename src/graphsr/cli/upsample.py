@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,7 +116,7 @@ def upsample(
         robust=robust,
         footprint=footprint,
         align=align,
-        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None),
+        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         rtol=rtol,
     )
     if is_batch(guide, source):
@@ -146,10 +147,9 @@ def _print_report(report: PairReport) -> None:
     say("time", f"{report.solve.seconds:.1f} s")
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
     if report.solve.noise is not None:
-        say("noise", f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}")
+        say("noise", _noise(report))
     if report.robust:
-        pixels = "1 source pixel" if report.solve.switched_off == 1 else f"{report.solve.switched_off:,} source pixels"
-        say("outliers", f"{pixels} switched off")
+        say("outliers", _outliers(report))
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())
@@ -162,12 +162,34 @@ def _print_report(report: PairReport) -> None:
         say("cloud", str(report.point_cloud))
 
 
+def _in_short(report: PairReport) -> Iterator[str]:
+    """Yield how the solve of one pair of many went."""
+    solve = report.solve
+    yield f"averages back within {solve.fidelity:.3g} (RMS)"
+    if solve.noise is not None:
+        yield f"noise {_noise(report)}"
+    if report.robust:
+        yield _outliers(report)
+    if solve.alignment:
+        yield solve.alignment
+
+
+def _noise(report: PairReport) -> str:
+    return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}"
+
+
+def _outliers(report: PairReport) -> str:
+    count = report.solve.switched_off
+    return f"{'1 source pixel' if count == 1 else f'{count:,} source pixels'} switched off"
+
+
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
     """Upsample the pairs of two folders or patterns; outputs and previews are folders too."""
     from graphsr import load
     from graphsr.cli.compilation import compile_kernels
     from graphsr.files import make_folder
     from graphsr.files.batch import is_batch, match_pairs, run_batch
+    from graphsr.files.pair import check_options
 
     if folders.confidence is not None and not is_batch(folders.confidence):
         raise InputError(f"{folders.confidence}: with many pairs --confidence is a folder, or a pattern in quotes")
@@ -181,6 +203,7 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         clouds=folders.ply,
     )
     model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is wrong for every pair
+    check_options(options, model)
     for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)
@@ -203,9 +226,8 @@ def _summarise(outcomes: list[Outcome], output: Path) -> None:
             note(sentence)
     done = [outcome.report for outcome in outcomes if outcome.report is not None]
     for report in done:
-        rms = f"averages back within {report.solve.fidelity:.3g} (RMS)"
-        placed = f"; {report.solve.alignment}" if report.solve.alignment else ""
-        say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {rms}{placed}")
+        about = "; ".join(_in_short(report))
+        say("written", f"{report.files.output}, {report.size}, {report.stored_type}; {about}")
     failed = [outcome for outcome in outcomes if outcome.report is None]
     say("pairs", f"{len(done)} of {len(outcomes)} written to {output}{f', {len(failed)} failed' if failed else ''}")
     for outcome in failed:

@@ -79,6 +79,9 @@ def video(
     if report.written:
         rate = f"{report.written / report.seconds:.2g} frames a second, {report.iterations:.0f} iterations each"
         say("time", f"{report.seconds:.1f} s, {rate}")
+        if report.noise is not None:
+            how = ", estimated, in the mean of the frames" if options.noise == "auto" else ""
+            say("noise", f"{report.noise:.3g} (standard deviation){how}")
         if robust:
             say("outliers", f"{report.switched_off:.3g} source pixels of a frame switched off, in the mean")
     if failed:

@@ -12,12 +12,12 @@ from typing import Any
 
 from graphsr.errors import InputError, missing_extra
 from graphsr.files.batch import Outcome, attempt, by_name, is_batch, match_pairs
+from graphsr.files.limits import check_regular_file
 from graphsr.files.outputs import make_folder
-from graphsr.files.pair import PairFiles, PairOptions
+from graphsr.files.pair import PairFiles, PairOptions, check_options
 from graphsr.files.registry import output_name
 from graphsr.files.writing import write_image
 from graphsr.frames import Following
-from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.registry import load
 
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v")
@@ -51,6 +51,8 @@ class VideoReport:
         seconds: In all.
         iterations: Of the solver, in the mean of the frames written.
         switched_off: Source pixels taken for outliers, in the mean of the frames written.
+        noise: Standard deviation of the noise that was reckoned with, in the mean of the frames written; None: nothing
+            was said of it.
     """
 
     frames: int
@@ -58,6 +60,7 @@ class VideoReport:
     seconds: float
     iterations: float
     switched_off: float
+    noise: float | None = None
 
 
 def upsample_video(
@@ -84,8 +87,8 @@ def upsample_video(
     """
     began = time.perf_counter()
     model = Following(load(options.model).with_rtol(options.rtol), steady)
-    # What is wrong with these is wrong for every frame.
-    SourceErrors.checked(options.noise, options.robust, exact=options.exact, model=model.model)
+    check_options(options, model.model)
+    _check_places(files)
     total, reports, noted = len(by_name(files.sources)), [], set[str]()
     for number, (name, frame) in enumerate(_frames(files)):
         outcome = Outcome(name, error=frame) if isinstance(frame, str) else attempt(name, frame, options, model)
@@ -103,7 +106,17 @@ def upsample_video(
         sum(getattr(report, figure) for report in reports) / max(1, len(reports))
         for figure in ("iterations", "switched_off")
     )
-    return VideoReport(total, len(reports), time.perf_counter() - began, iterations, switched_off)
+    noises = [report.noise for report in reports if report.noise is not None]
+    noise = sum(noises) / len(noises) if noises else None
+    return VideoReport(total, len(reports), time.perf_counter() - began, iterations, switched_off, noise)
+
+
+def _check_places(files: VideoFiles) -> None:
+    """Raise InputError for a place that is wrong for every frame."""
+    if files.sources.is_file():
+        raise InputError(f"{files.sources}: is one file; sources are a folder of frames, or a pattern in quotes")
+    if files.confidences is not None and not is_batch(files.confidences):
+        check_regular_file(files.confidences, "an image, or a folder of images")
 
 
 def is_video(path: str | os.PathLike[str]) -> bool:

@@ -24,8 +24,10 @@ from graphsr.files.writing import WriteReport, check_output, check_picture, frac
 from graphsr.footprints import check_footprint
 from graphsr.measurements.alignment import check_align
 from graphsr.measurements.noise import Noise
+from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
 from graphsr.models.registry import load
+from graphsr.probabilities import check_kind
 from graphsr.upsampling import Report, Upsampled, upsample
 
 _UNEQUAL_FACTORS = 1.1
@@ -80,6 +82,14 @@ class PairReport:
     robust: bool = False
     written_uncertainty: WriteReport | None = None
     point_cloud: PointCloudReport | None = None
+
+
+def check_options(options: PairOptions, model: Model) -> None:
+    """Raise InputError for options that are wrong for every pair, whatever is in it."""
+    check_footprint(options.footprint)
+    check_align(options.align)
+    check_kind(options.kind, options.exact, options.footprint)
+    SourceErrors.checked(options.noise, options.robust, exact=options.exact, model=model)
 
 
 def upsample_pair(
