@@ -58,8 +58,8 @@ def complete(
         confidence: One number, or one for each point (N,) or each pixel of a map (H, W), from 0, which leaves a point
             out, to 1.
         exact: Whether the target meets the points exactly instead of up to their confidence.
-        noise: Standard deviation of the noise of the points, in their units. "auto" estimates it from a map that is
-            almost whole; sparse points do not tell it.
+        noise: Standard deviation of the noise of the points, in their units. "auto" estimates it from a map with few
+            holes; points that are 4 pixels apart or more do not tell it, and are refused.
         robust: Whether points that those around them do not explain are left out. A number is the error, in units of
             the points, from which on a point is wrong.
         rtol: As in `graphsr.upsample`.

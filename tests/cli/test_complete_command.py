@@ -81,6 +81,13 @@ def test_wrong_points_end_in_one_line(run: Run, pair: Pair, text: str, message: 
     assert not out.exists()
 
 
+def test_a_value_for_holes_is_for_maps(run: Run, pair: Pair) -> None:
+    (pair.folder / "points.csv").write_text(POINTS)
+    outcome = run("complete", pair.guide, pair.folder / "points.csv", "-o", pair.folder / "d.tif", "--missing", -1)
+    assert outcome.code == 2
+    assert "points.csv: --missing is for maps; of rows, leave out those without a value" in outcome.err
+
+
 def test_a_coarse_map_is_for_another_command(run: Run, pair: Pair) -> None:
     outcome = run("complete", pair.guide, pair.source, "-o", pair.folder / "depth.png", *COLOUR)
     assert outcome.code == 2

@@ -10,13 +10,10 @@ import typer
 from graphsr.cli.console import note, say, spinner
 from graphsr.cli.options import (
     Baseline,
-    Exact,
     Focal,
     Guide,
     Intrinsics,
-    Missing,
     Model,
-    Output,
     Overwrite,
     Ply,
     Preview,
@@ -31,12 +28,32 @@ Points = Annotated[
         show_default=False,
     ),
 ]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="The file to write, in the units of POINTS: floats for rows, for an image its type where OUT allows.",
+        show_default=False,
+    ),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Make the target meet POINTS exactly, noise and all.")]
+Missing = Annotated[
+    float | None,
+    typer.Option(
+        "--missing",
+        metavar="VALUE",
+        help="The value of pixels of an image without a point; nan is always one.",
+        show_default="what the file declares, or 0",
+    ),
+]
 Noise = Annotated[
     str | None,
     typer.Option(
         "--noise",
         metavar="SIGMA|auto",
-        help="Standard deviation of the noise of POINTS, in their units; auto estimates it from a map almost whole.",
+        help="Standard deviation of the noise of POINTS, in their units; auto estimates it from a map with few holes.",
         show_default=False,
     ),
 ]

@@ -93,6 +93,8 @@ def complete_file(
         overwrite=overwrite,
     )
     found = read_points(files.points, missing)
+    if missing is not None and not found.is_map:
+        raise InputError(f"{files.points}: --missing is for maps; of rows, leave out those without a value")
     stored = found.stored
     check_output(files.output, stored, missing=None)
     if files.preview is not None:
