@@ -68,7 +68,8 @@ class Upsampled:
         edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one. Where the alignment has
             a turn, edges and problem are those of the turned guide, which is larger.
         report: How it went.
-        problem: What was solved, `graphsr.solve(result.problem)` solves it again; None for models without a graph.
+        problem: What was solved, `graphsr.solve(result.problem)` gives the target again, as (1, K, H, W): before it was
+            turned back, and before scores were made probabilities. None for models without a graph.
         uncertainty: Like target, a standard deviation for every pixel; None unless asked for.
         alignment: (2, 3) maps x and y in source pixels to x and y in guide pixels (the first pixel's centre at
             0.5), where the source was aligned; None where it lies edge to edge.

@@ -8,7 +8,7 @@ import torch
 
 import graphsr
 from graphsr.graph import affinity
-from graphsr.measurements.outliers import _predicted_variance
+from graphsr.measurements.outliers import _predicted_variance, check_robust
 from graphsr.sampling import Sampling
 from graphsr.solver import Problem
 from tests.measurements.made_pairs import noisy, rmse, two_planes
@@ -115,3 +115,8 @@ def test_the_variance_of_a_prediction_is_that_of_the_dense_matrix():
     found = _predicted_variance(problem, 1e-2, where)[0, 0].numpy()
     assert found[1, 1] == pytest.approx(dense[1, 1], rel=0.03)
     assert found.sum() == found[1, 1]
+
+
+@pytest.mark.parametrize("robust", [np.True_, np.False_])
+def test_booleans_of_numpy_are_booleans(robust):
+    assert check_robust(robust) is bool(robust)

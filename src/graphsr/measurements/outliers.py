@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
@@ -60,8 +61,8 @@ class Inliers:
 
 def check_robust(robust: object) -> bool | float:
     """Return what `robust` says if it is valid; raise InputError if not."""
-    if isinstance(robust, bool):
-        return robust
+    if isinstance(robust, (bool, np.bool_)):
+        return bool(robust)
     number = float(robust) if isinstance(robust, Real) else math.nan
     if not 0 < number < math.inf:
         raise InputError(
