@@ -37,7 +37,7 @@ export class TileCache {
   next() {
     while (this.loading.size < AT_ONCE && this.wanted.length) {
       const place = this.wanted.shift();
-      this.load(...place).then(() => this.onload(), () => {}); // a layer that is gone: the next state says so
+      this.load(...place).catch(() => {}); // a layer that is gone: the next state says so
     }
   }
 
@@ -52,6 +52,7 @@ export class TileCache {
         this.tiles.set(key, tile);
         this.bytes += data.byteLength;
         this.dropOld();
+        this.onload(); // whoever asked for it, the picture may wait for it
         return tile;
       }).finally(() => {
         this.loading.delete(key);
