@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image as Picture
 
-from graphsr.viewer import Session, SolveOptions, write_page
+from graphsr.files import Image
+from graphsr.viewer import Session, SolveOptions, ViewedPair, write_page
 from tests.viewer.shown_pair import SIZE, Client, guide, pair, serving, source, truth
 
 pytestmark = pytest.mark.slow
@@ -161,6 +162,7 @@ def test_a_second_solve_appears(tab: Tab) -> None:
     tab.wait("!document.body.classList.contains('solving')")
     tab.settle()
     assert "colour" in tab.text("#report")
+    assert "mm (RMS)" in tab.text("#report")
     assert tab.text("[value=previous]") == ""
     assert "Previous target" in tab.text("#layers")
 
@@ -217,6 +219,45 @@ def test_the_point_cloud_can_be_turned(tab: Tab) -> None:
     tab.drag("#cloud", (400, 400), (150, 40))
     tab.settle()
     assert tab.browser.get_screenshot_as_png() != before
+
+
+def test_values_that_are_no_depths_become_a_relief(browser: Any) -> None:
+    degrees = source().astype(np.float32) - 3010  # most of them below zero
+    shown = ViewedPair(Image(guide(), Path("guide.png")), Image(degrees, Path("degrees.npy")))
+    with serving(shown) as client:
+        tab = Tab(browser, client.server.address)
+        tab.wait("document.querySelectorAll('#layers tbody tr').length")
+        tab.press("c")
+        tab.wait("document.getElementById('cloud-note').textContent === '12,288 points.'")
+        assert tab.run("return document.getElementById('cloud-shape').value") == "relief"
+        tab.run(
+            "const field = document.getElementById('cloud-shape'); field.value = 'depth';"
+            "field.dispatchEvent(new Event('change'))"
+        )
+        assert "without a positive value left out." in tab.text("#cloud-note")
+        assert tab.warnings() == []
+        tab.close()
+
+
+def test_a_channel_is_drawn_in_its_own_range_while_the_cursor_reads_it(browser: Any) -> None:
+    two = np.stack([source(), source() / 1000 - 5], -1).astype(np.float32)
+    with serving(ViewedPair(Image(guide(), Path("guide.png")), Image(two, Path("bands.npy")))) as client:
+        tab = Tab(browser, client.server.address)
+        tab.wait("document.querySelectorAll('#layers tbody tr').length")
+        tab.settle()
+        show(tab, "left", "target")
+        before = tab.colour(40, 20)
+        tab.hover(tab.place(40.5, 20.5))
+        tab.wait("document.querySelector('[data-layer=target]').textContent")
+        tab.run(
+            "const field = document.getElementById('channel'); field.value = '1';"
+            "field.dispatchEvent(new Event('change'))"
+        )
+        tab.wait("Number(document.querySelector('[name=highest]').value) < 0")
+        tab.settle()
+        assert np.abs(np.subtract(tab.colour(40, 20), before)).max() <= 1  # the same share of another range
+        assert tab.warnings() == []
+        tab.close()
 
 
 def test_a_wrong_token_is_refused(browser: Any, client: Client) -> None:

@@ -39,5 +39,17 @@ def test_a_scale_fits_all_layers_that_use_it() -> None:
     low = value_layer("source", "Source", np.full((4, 4), 1e9) + np.eye(4), (4, 4))
     high = value_layer("target", "Target", np.full((4, 4), 1e9 + 5), (4, 4))
     scale = colour_scales((low, high), "mm")["values"]
-    assert 1e9 <= scale.low < 1e9 + 1
-    assert abs(scale.high - 1e9 - 5) < 0.1
+    ((lowest, highest),) = scale.ranges
+    assert 1e9 <= lowest < 1e9 + 1
+    assert abs(highest - 1e9 - 5) < 0.1
+
+
+def test_channels_of_different_quantities_have_ranges_of_their_own() -> None:
+    bands = np.stack([np.linspace(0, 1, 16), np.linspace(4000, 5000, 16)], -1).reshape(4, 4, 2)
+    layer = value_layer("target", "Target", bands, (4, 4))
+    (low, near_one), (near_4000, high) = colour_scales((layer,), "")["values"].ranges
+    assert (low < 0.1, near_one < 1.1) == (True, True)
+    assert (near_4000 > 3990, high < 5010) == (True, True)
+    (together,) = colour_scales((layer,), "", alike=True)["values"].ranges
+    assert together[0] < 0.1
+    assert together[1] > 4900

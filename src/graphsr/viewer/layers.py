@@ -26,8 +26,7 @@ class ColourScale:
 
     title: str
     unit: str
-    low: float
-    high: float
+    ranges: tuple[tuple[float, float], ...]  # the lowest and the highest colour's value, of each channel
     palette: str = "viridis"
     logarithmic: bool = False
 
@@ -36,7 +35,7 @@ class ColourScale:
         return {
             "title": self.title,
             "unit": self.unit,
-            "range": [self.low, self.high],
+            "ranges": [list(ends) for ends in self.ranges],
             "palette": self.palette,
             "logarithmic": self.logarithmic,
         }

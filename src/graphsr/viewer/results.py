@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ class SolvedLayers:
         return next((layer for layer in self.layers if layer.name == name), None)
 
 
-def source_layers(pair: ViewedPair, options: SolveOptions) -> SolvedLayers:
+def source_layers(pair: ViewedPair, options: SolveOptions, unit: str = "") -> SolvedLayers:
     """Return what can be shown before anything is solved: the source, and its interpolation.
 
     Raises:
@@ -49,7 +50,7 @@ def source_layers(pair: ViewedPair, options: SolveOptions) -> SolvedLayers:
         source = Layer(source.name, source.title, source.scale, source.values, placement, source.offset)
     return SolvedLayers(
         (source, value_layer("interpolated", "Interpolated source", interpolated.target, pair.size)),
-        _accuracy("interpolated", interpolated.target, pair),
+        _accuracy("interpolated", interpolated.target, pair, unit),
     )
 
 
@@ -70,9 +71,9 @@ def solve_pair(pair: ViewedPair, options: SolveOptions, model: Any) -> Upsampled
     )
 
 
-def target_layers(pair: ViewedPair, options: SolveOptions, result: Upsampled) -> SolvedLayers:
+def target_layers(pair: ViewedPair, options: SolveOptions, result: Upsampled, unit: str = "") -> SolvedLayers:
     """Return the layers of a solve: target, error, uncertainty, edge weights."""
-    lines = [("model", options.model), *_report(result.report, options)]
+    lines = [("model", options.model), *_report(result.report, options, unit)]
     layers = list(_target_and_error(pair, result.target))
     if result.uncertainty is not None:
         layers.append(value_layer("uncertainty", "Uncertainty", result.uncertainty, pair.size, scale="uncertainty"))
@@ -80,40 +81,53 @@ def target_layers(pair: ViewedPair, options: SolveOptions, result: Upsampled) ->
         layers.append(edge_weight_layer(result.edges))
     elif result.edges is not None:
         lines.append(("edges", "not shown, as the guide was turned to align it"))
-    return SolvedLayers(tuple(layers), (*lines, *_accuracy("target", result.target, pair)))
+    return SolvedLayers(tuple(layers), (*lines, *_accuracy("target", result.target, pair, unit)))
 
 
-def given_target_layers(pair: ViewedPair) -> SolvedLayers:
+def given_target_layers(pair: ViewedPair, unit: str = "") -> SolvedLayers:
     """Return the layers of a target that was read from a file."""
     assert pair.target is not None
-    lines = (("target", "read from a file, nothing solved yet"), *_accuracy("target", pair.target, pair))
+    lines = (("target", "read from a file, nothing solved yet"), *_accuracy("target", pair.target, pair, unit))
     return SolvedLayers(_target_and_error(pair, pair.target), lines)
 
 
-def colour_scales(layers: tuple[Layer, ...], unit: str) -> dict[str, ColourScale]:
-    """Return the colour scales of layers by name, each with a range that fits all layers that use it."""
+def colour_scales(layers: tuple[Layer, ...], unit: str, *, alike: bool = False) -> dict[str, ColourScale]:
+    """Return the colour scales of layers by name, with ranges that fit all layers that use one.
+
+    Args:
+        layers: All that are shown.
+        unit: That of the values.
+        alike: Whether channels hold the same quantity, such as scores of labels, and have one range together.
+    """
     scales: dict[str, ColourScale] = {}
     for name, title, palette in (
         ("values", "Values", "viridis"),
         ("error", "Error", "magma"),
         ("uncertainty", "Uncertainty (standard deviation)", "magma"),
-        ("edges", "Edge weights", "grey"),
+        ("edges", "Edge weights, low where the target may jump", "grey"),
     ):
         used = [layer for layer in layers if layer.scale == name]
         if not used:
             continue
-        base = used[0].offset  # a small variation on a large offset is no constant
-        low, high = (base + end for end in robust_range(*(_samples(layer) - base for layer in used)))
-        if name in ("error", "uncertainty"):
-            low = 0.0
-        if name == "edges":
-            low = max(low, 1e-6 * high)
-        scales[name] = ColourScale(title, "" if name == "edges" else unit, low, high, palette, name == "edges")
+        channels: Sequence[int | None] = [None] if alike else range(max(layer.channels for layer in used))
+        ranges = tuple(_range(name, used, channel) for channel in channels)
+        scales[name] = ColourScale(title, "" if name == "edges" else unit, ranges, palette, name == "edges")
     return scales
 
 
-def _samples(layer: Layer) -> NDArray[np.float64]:
-    flat = layer.values.reshape(-1)
+def _range(scale: str, layers: list[Layer], channel: int | None) -> tuple[float, float]:
+    base = layers[0].offset  # a small variation on a large offset is no constant
+    low, high = (base + end for end in robust_range(*(_samples(layer, channel) - base for layer in layers)))
+    if scale in ("error", "uncertainty"):
+        low = 0.0
+    if scale == "edges":
+        low = max(low, 1e-6 * high)
+    return low, high
+
+
+def _samples(layer: Layer, channel: int | None) -> NDArray[np.float64]:
+    """Return some values of a channel, or of all."""
+    flat = (layer.values if channel is None else layer.plane(channel)).reshape(-1)
     return flat[:: max(1, flat.size // _SAMPLES)].astype(np.float64) + layer.offset
 
 
@@ -125,27 +139,32 @@ def _target_and_error(pair: ViewedPair, target: NDArray[Any]) -> tuple[Layer, ..
     return layer, value_layer("error", "Error of the target", error, pair.size, scale="error")
 
 
-def _accuracy(name: str, values: NDArray[Any], pair: ViewedPair) -> tuple[tuple[str, str], ...]:
+def _accuracy(name: str, values: NDArray[Any], pair: ViewedPair, unit: str) -> tuple[tuple[str, str], ...]:
     if pair.truth is None:
         return ()
     rmse = np.sqrt(np.nanmean((values.astype(np.float64) - pair.truth.reshape(values.shape)) ** 2))
-    return ((f"RMSE, {name}", f"{rmse:.4g}"),)
+    return ((f"RMSE, {name}", _with_unit(f"{rmse:.4g}", unit)),)
 
 
-def _report(report: Report, options: SolveOptions) -> list[tuple[str, str]]:
+def _report(report: Report, options: SolveOptions, unit: str) -> list[tuple[str, str]]:
     lines = [("time", f"{report.seconds:.1f} s")]
     if report.iterations:
         lines.append(("iterations", f"{report.iterations}"))
-    lines.append(("fidelity", f"averages back within {report.fidelity:.3g} (RMS)"))
+    lines.append(("fidelity", f"averages back within {_with_unit(f'{report.fidelity:.3g}', unit)} (RMS)"))
     if report.alignment:
         lines.append(("alignment", report.alignment))
     if report.noise is not None:
-        lines.append(("noise", f"{report.noise:.3g}{', estimated' if options.noise == 'auto' else ''}"))
+        estimated = ", estimated" if options.noise == "auto" else ""
+        lines.append(("noise", f"{_with_unit(f'{report.noise:.3g}', unit)}{estimated}"))
     if options.robust:
         lines.append(("outliers", f"{report.switched_off:,} switched off"))
     if report.confidence < _DOUBTED:
         lines.append(("confidence", f"{report.confidence:.2g} in the mean"))
     return lines
+
+
+def _with_unit(number: str, unit: str) -> str:
+    return f"{number} {unit}" if unit else number
 
 
 def _placement(alignment: NDArray[Any] | None) -> Placement | None:

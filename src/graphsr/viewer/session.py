@@ -53,6 +53,7 @@ class Session:
     ) -> None:
         self._pair, self._unit, self._explain = pair, unit, explain
         self._camera = camera_of(pair.guide, camera)
+        self._disparity = camera.baseline is not None
         self._model: tuple[str, Model] = options.model, load(options.model)
         self._models = list(dict.fromkeys([*names(), options.model]))
         self._lock = threading.Lock()
@@ -62,13 +63,13 @@ class Session:
         self._fixed = [guide_layer(pair.guide.array)]
         if pair.truth is not None:
             self._fixed.append(value_layer("truth", "Truth", pair.truth, pair.size))
-        self._source = source_layers(pair, options)
+        self._source = source_layers(pair, options, unit)
         self._solved = SolvedLayers(())
         self._previous: Layer | None = None
         if result is not None:
-            self._solved = target_layers(pair, options, result)
+            self._solved = target_layers(pair, options, result, unit)
         elif pair.target is not None:
-            self._solved = given_target_layers(pair)
+            self._solved = given_target_layers(pair, unit)
         self._scales: dict[str, ColourScale] = {}
         self._refresh()
         self._queue = SolveQueue(self._solve, self._failed)
@@ -124,7 +125,7 @@ class Session:
                 "files": self._files(),
                 "height": self._pair.size[0],
                 "width": self._pair.size[1],
-                "camera": asdict(self._camera),
+                "camera": {**asdict(self._camera), "disparity": self._disparity},
                 "layers": layers,
                 "scales": {name: scale.as_json() for name, scale in self._scales.items()},
                 "palettes": {name: palette.table.tolist() for name, palette in PALETTES.items()},
@@ -155,10 +156,11 @@ class Session:
     def _solve(self, options: SolveOptions) -> None:
         if self._model[0] != options.model:
             self._model = options.model, load(options.model)
-        solved = target_layers(self._pair, options, solve_pair(self._pair, options, self._model[1]))
+        result = solve_pair(self._pair, options, self._model[1])
+        solved = target_layers(self._pair, options, result, self._unit)
         before = self._options
         moved = (options.missing, options.align) != (before.missing, before.align)
-        source = source_layers(self._pair, options) if moved else self._source
+        source = source_layers(self._pair, options, self._unit) if moved else self._source
         with self._lock:
             target = self._solved.find("target")
             if target is not None:
@@ -172,7 +174,7 @@ class Session:
             self._revision += 1
 
     def _refresh(self) -> None:
-        scales = colour_scales(tuple(self.layers()), self._unit)
+        scales = colour_scales(tuple(self.layers()), self._unit, alike=self._options.kind == "probabilities")
         with self._lock:
             self._scales = scales
             self._revision += 1

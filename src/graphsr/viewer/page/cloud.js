@@ -1,6 +1,7 @@
-// The point cloud of a layer: a pinhole camera's for depths, a relief for heights. Positions are found by the shader.
+// The point cloud of a layer: a pinhole camera's for depths and disparities, a relief for heights. Positions are found
+// by the shader.
 
-import {bindTexture, context, makePalette, makeProgram, makeTexture, resize} from "viewer/gl.js";
+import {bindTexture, context, makePalette, makeProgram, makeTexture, MISSING, resize} from "viewer/gl.js";
 import {channelOf, newestOnly} from "viewer/lookup.js";
 import {Orbit} from "viewer/orbit.js";
 
@@ -23,7 +24,7 @@ uniform float offset, middle, away, pointSize;
 uniform vec2 focal, centre; // pixels of the guide
 uniform vec2 shift, lens;
 uniform mat3 rotation;
-uniform bool relief, byValue, reversed;
+uniform bool relief, disparity, byValue, reversed;
 out vec3 colour;
 const float MISSING = -1e38;
 void main() {
@@ -33,6 +34,7 @@ void main() {
   gl_PointSize = 0.0;
   colour = vec3(0.0);
   if (stored < MISSING || (!relief && value <= 0.0)) return;
+  if (disparity) value = middle * middle / value; // depths up to a factor, which nobody sees
   vec2 pixel = (placement * vec3(vec2(cell) * steps + 0.5, 1.0)).xy;
   float place = clamp((stored - range.x) / (range.y - range.x), 0.0, 1.0);
   vec3 point = relief ? vec3((pixel - 0.5 * size) / size.x, ${RELIEF} * (0.5 - place))
@@ -55,7 +57,7 @@ void main() { shown = vec4(colour, 1.0); }`;
 
 export function setUpCloud(view, server, state) {
   let cloud = null;
-  const canvas = $("cloud"), orbit = new Orbit();
+  const canvas = $("cloud"), orbit = new Orbit(), shape = $("cloud-shape");
   const [fx, fy] = state.camera.focal;
   const typed = () => Number($("focal").value.replace(",", "."));
   const focalOf = () => typed() > 0 ? [typed(), typed() * fy / fx] : [fx, fy];
@@ -64,15 +66,18 @@ export function setUpCloud(view, server, state) {
   const paint = () => {
     if (view.mode !== "cloud" || !cloud?.points) return;
     resize(canvas);
-    cloud.paint(view, orbit, {focal: focalOf(), centre: state.camera.centre, relief: $("cloud-shape").value === "relief", byValue: $("cloud-colour").value === "values"});
+    cloud.paint(view, orbit, {focal: focalOf(), centre: state.camera.centre, shape: shape.value, byValue: $("cloud-colour").value === "values"});
     document.documentElement.dataset.settled = "yes";
   };
   const load = newestOnly(async () => {
     if (view.mode !== "cloud") return;
+    const first = !cloud;
     cloud ??= new Cloud(canvas, state.palettes);
     document.documentElement.dataset.settled = "no";
     await cloud.load(server, cloudLayer(view), view.layer("guide"), view.channel);
-    $("cloud-note").textContent = cloud.description;
+    // Temperatures, or heights below the sea, are no depths.
+    if (first && cloud.negative > 0.01 * cloud.known) setShape("relief");
+    showNotes();
     $("right-title").textContent = cloud.layer.title;
     paint();
   });
@@ -85,23 +90,28 @@ export function setUpCloud(view, server, state) {
   view.on("colours", again);
   new ResizeObserver(again).observe(canvas);
   for (const id of ["focal", "cloud-colour"]) $(id).addEventListener("change", again);
-  $("cloud-shape").addEventListener("change", () => {
-    orbit.reset($("cloud-shape").value === "relief" ? RELIEF_DISTANCE : 1);
-    if ($("cloud-shape").value === "relief") orbit.pitch = -0.7;
-    showFocalNote();
-    again();
-  });
-  $("focal").addEventListener("input", showFocalNote);
+  shape.addEventListener("change", () => setShape(shape.value));
+  $("focal").addEventListener("input", showNotes);
+  view.on("fit", () => setShape(shape.value));
 
-  function showFocalNote() {
-    $("focal-field").hidden = $("cloud-shape").value === "relief";
-    const degrees = 2 * Math.atan(state.width / 2 / focalOf()[0]) * 180 / Math.PI;
-    const origin = typed() > 0 ? "as typed" : state.camera.origin;
-    $("focal-note").textContent = $("cloud-shape").value === "relief"
-      ? "Heights are drawn at a fifth of the image's width."
-      : `${degrees.toFixed(0)}° across, ${origin}.`;
+  function setShape(name) {
+    shape.value = name;
+    orbit.reset(name === "relief" ? RELIEF_DISTANCE : 1);
+    if (name === "relief") orbit.pitch = -0.7;
+    showNotes();
+    again();
   }
-  showFocalNote();
+
+  function showNotes() {
+    const relief = shape.value === "relief";
+    $("focal-field").hidden = relief;
+    const degrees = 2 * Math.atan(state.width / 2 / focalOf()[0]) * 180 / Math.PI;
+    const guessed = state.camera.guessed ? "; if you know it, type it" : "";
+    const origin = typed() > 0 ? "as typed" : `${state.camera.origin}${guessed}`;
+    $("focal-note").textContent = relief ? "Drawn a fifth as high as the image is wide." : `${degrees.toFixed(0)}° across, ${origin}.`;
+    $("cloud-note").textContent = cloud?.points ? cloud.description(relief) : "";
+  }
+  setShape(state.camera.disparity ? "disparity" : "depth");
 }
 
 // The layer that is shown on the right, if it holds values; else the target.
@@ -137,14 +147,25 @@ class Cloud {
     this.grid = across(layer, steps);
     this.points = makeTexture(gl, layer, values, ...this.grid);
     Object.assign(this, {key, layer, steps, guideSteps, guide});
-    const count = (this.grid[0] * this.grid[1]).toLocaleString("en");
-    this.description = steps > 1 ? `${count} points, every ${steps}th pixel of every ${steps}th row.` : `${count} points.`;
+    const known = values.filter(value => value > MISSING);
+    this.known = known.length;
+    this.positive = known.filter(value => value + layer.offset > 0).length;
+    this.negative = known.filter(value => value + layer.offset < 0).length;
   }
 
-  paint(view, orbit, {focal, centre, relief, byValue}) {
+  description(relief) {
+    const count = relief ? this.known : this.positive, all = this.grid[0] * this.grid[1];
+    const left = all - count, reason = relief ? "without a value" : "without a positive value";
+    const every = this.steps > 1 ? `, one for ${this.steps} × ${this.steps} pixels` : "";
+    const without = left ? ` ${left.toLocaleString("en")} ${reason} left out.` : "";
+    return `${count.toLocaleString("en")} points${every}.${without}`;
+  }
+
+  paint(view, orbit, {focal, centre, shape, byValue}) {
+    const relief = shape === "relief";
     const {gl, canvas, layer, guide, program: {program, at}} = this;
-    const [low, high] = view.state.scales.values.range, scale = view.scale("values");
-    const middle = (low + high) / 2 || 1;
+    const scale = view.scale("values"), [low, high] = scale.ranges[view.channelOf(scale)];
+    const middle = (Math.max(low, 0) + Math.max(high, 0)) / 2 || 1; // of the depths
     const fitting = 0.96 * Math.min(canvas.width / guide.width, canvas.height / guide.height);
     const lens = fitting * (relief ? RELIEF_DISTANCE * guide.width : focal[0]);
     const [a, b, c, d, e, f] = layer.placement;
@@ -170,6 +191,7 @@ class Cloud {
     const spacing = this.steps * Math.hypot(a, d); // pixels of the guide between two points
     gl.uniform1f(at.pointSize, 1.35 * spacing * fitting * (relief ? RELIEF_DISTANCE : 1));
     gl.uniform1i(at.relief, relief ? 1 : 0);
+    gl.uniform1i(at.disparity, shape === "disparity" ? 1 : 0);
     gl.uniform1i(at.byValue, byValue ? 1 : 0);
     gl.uniform1i(at.reversed, scale.reversed ? 1 : 0);
     bindTexture(gl, 0, this.points, at.values);

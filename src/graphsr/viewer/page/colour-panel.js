@@ -7,8 +7,8 @@ const $ = id => document.getElementById(id);
 export function setUpColourPanel(view) {
   let shown = "";
   view.on("colours", () => {
-    const sides = view.mode === "cloud" ? ["right"] : ["left", "right"];
-    const names = [...new Set(sides.map(side => view.layer(view[side])?.scale).filter(Boolean))];
+    const names = view.mode === "cloud" ? ["values"]
+      : [...new Set(["left", "right"].map(side => view.layer(view[side])?.scale).filter(Boolean))];
     $("colours").hidden = !names.length;
     if (names.join() !== shown) {
       $("scales").replaceChildren(...names.map(name => block(view, name)));
@@ -47,7 +47,7 @@ function setEnd(view, name, i, input) {
   const scale = view.scale(name), range = [...scale.range], value = Number(input.value.replace(",", "."));
   const valid = input.value.trim() !== "" && Number.isFinite(value) && !(scale.logarithmic && value <= 0);
   range[i] = value;
-  if (valid && range[0] < range[1]) view.setColours(name, {range});
+  if (valid && range[0] < range[1]) view.setRange(name, range);
   else refresh(view, input.closest(".scale")); // back to what was there
 }
 
@@ -58,7 +58,7 @@ function refresh(view, element) {
   element.querySelector("select").value = scale.palette;
   element.querySelector("[name=reverse]").setAttribute("aria-pressed", scale.reversed);
   const inputs = element.querySelectorAll("input");
-  scale.range.forEach((end, i) => { inputs[i].value = endText(end, scale); });
+  scale.range.forEach((end, i) => { inputs[i].value = view.hasOwnRange(element.dataset.scale) ? String(end) : endText(end, scale); });
   drawBar(element.querySelector("canvas"), view.state.palettes[scale.palette], scale.reversed);
   const [low, high] = scale.range.map(end => scale.logarithmic ? Math.log10(end) : end);
   const marks = scale.logarithmic
@@ -72,7 +72,7 @@ function refresh(view, element) {
 }
 
 function endText(end, scale) {
-  return scale.logarithmic ? end.toExponential(2) : String(Number(end.toFixed(decimalsFor(scale.range[1] - scale.range[0]))));
+  return scale.logarithmic ? end.toExponential(2) : String(Number(end.toFixed(decimalsFor(10 * (scale.range[1] - scale.range[0])))));
 }
 
 function drawBar(canvas, colours, reversed) {

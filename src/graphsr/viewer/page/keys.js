@@ -2,11 +2,11 @@
 
 const PAN = 60; // CSS pixels
 
-export function setUpKeys(view, camera, actions) {
+export function setUpKeys(view, camera, actions, canSolve) {
   const moved = change => () => { change(); view.change("camera"); };
   const middle = () => [camera.stage.width / 2, camera.stage.height / 2];
   const keys = {
-    f: moved(() => camera.fit()),
+    f: actions.fit,
     z: actions.actualSize,
     "+": moved(() => camera.zoomAt(...middle(), 1.5)),
     "=": moved(() => camera.zoomAt(...middle(), 1.5)),
@@ -38,7 +38,7 @@ export function setUpKeys(view, camera, actions) {
     }
   });
   const list = document.getElementById("shortcuts");
-  for (const [key, text] of SHORTCUTS) {
+  for (const [key, text] of SHORTCUTS.filter(([key]) => canSolve || key !== "S")) {
     list.append(
       Object.assign(document.createElement("dt"), {textContent: key}),
       Object.assign(document.createElement("dd"), {textContent: text}));
@@ -53,7 +53,7 @@ const SHORTCUTS = [
   ["Shift + 1 … 9", "show it on the left"],
   ["X", "swap left and right"],
   ["[ and ]", "move the slider"],
-  ["F", "fit the whole image"],
+  ["F", "show all of it"],
   ["Z", "one image pixel on one screen pixel"],
   ["P", "draw a profile"],
   ["C", "point cloud"],

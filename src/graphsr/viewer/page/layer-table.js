@@ -4,6 +4,15 @@ import {channelOf, newestOnly, valueAt} from "viewer/lookup.js";
 import {formatted, withUnit} from "viewer/numbers.js";
 
 const $ = id => document.getElementById(id);
+const MEANINGS = {
+  source: "as it was measured",
+  interpolated: "the source without the help of the guide",
+  target: "the source at the resolution of the guide",
+  error: "how far the target is from the truth",
+  uncertainty: "one standard deviation of the target",
+  edges: "how strongly neighbours are tied; low where the target may jump",
+  previous: "the target of the solve before",
+};
 
 export function setUpLayerTable(view, cache) {
   view.on("state", () => {
@@ -18,7 +27,7 @@ export function setUpLayerTable(view, cache) {
   $("swap").addEventListener("click", () => view.swap());
   $("channel").addEventListener("change", () => {
     view.channel = Number($("channel").value);
-    view.change("layers", "cursor");
+    view.change("layers", "cursor", "colours");
   });
   const show = newestOnly(cursor => showValues(view, cache, cursor));
   view.on("cursor state", () => show(view.cursor));
@@ -34,7 +43,8 @@ function row(view, layer, number) {
   }
   const title = row.insertCell();
   title.append(Object.assign(document.createElement("kbd"), {textContent: number}), layer.title);
-  title.title = `${layer.title}, ${layer.width} × ${layer.height}; key ${number}`;
+  const meaning = MEANINGS[layer.name] ? `${layer.title}: ${MEANINGS[layer.name]}` : layer.title;
+  title.title = `${meaning}. ${layer.width} × ${layer.height}; key ${number}`;
   title.addEventListener("click", () => view.show("right", layer.name));
   row.insertCell().dataset.layer = layer.name;
   return row;
@@ -51,7 +61,7 @@ function fillChannels(view) {
 async function showValues(view, cache, cursor) {
   const cells = [...$("layers").querySelectorAll("[data-layer]")];
   if (!cursor) {
-    for (const cell of cells) cell.textContent = "";
+    for (const cell of cells) cell.textContent = cell.title = "";
     $("place").textContent = "";
     return;
   }
@@ -61,7 +71,7 @@ async function showValues(view, cache, cursor) {
     const value = await valueAt(cache, layer, channelOf(layer, view.channel), cursor.x, cursor.y);
     return value === undefined ? "" : described(value, view.scale(layer.scale));
   }));
-  cells.forEach((cell, i) => { cell.textContent = texts[i]; });
+  cells.forEach((cell, i) => { cell.textContent = cell.title = texts[i]; });
   $("place").textContent = `x ${Math.floor(cursor.x)}, y ${Math.floor(cursor.y)}`;
 }
 

@@ -32,7 +32,7 @@ async function start() {
   setUpPointer(view, camera);
   setUpProfile(view, cache);
   setUpCloud(view, server, state);
-  setUpTools(view, camera);
+  setUpTools(view, camera, server);
   view.setState(state);
   setUpSolveForm(view, server);
   showFiles(state.files);
@@ -70,10 +70,10 @@ function setUpImage(view, camera, painter, cache) {
   view.change("split", "camera");
 }
 
-function setUpTools(view, camera) {
+function setUpTools(view, camera, server) {
   const pressed = (id, on) => $(id).setAttribute("aria-pressed", on);
   const actions = {
-    fit() { camera.fit(); view.change("camera"); },
+    fit() { camera.fit(); view.change("camera", "fit"); },
     actualSize() {
       camera.zoomAt(camera.stage.width / 2, camera.stage.height / 2, 1 / camera.zoom / (window.devicePixelRatio || 1));
       view.change("camera");
@@ -93,7 +93,7 @@ function setUpTools(view, camera) {
     togglePanel() {
       pressed("panel-tool", !document.body.classList.toggle("bare"));
     },
-    solve() { $("options").requestSubmit(); },
+    solve() { if (server.canSolve) $("options").requestSubmit(); },
     help() { $("help").showModal(); },
     escape() {
       if (view.tool === "profile") actions.toggleProfile();
@@ -110,7 +110,13 @@ function setUpTools(view, camera) {
     document.body.dataset.mode = view.mode;
     document.body.dataset.tool = view.tool;
   });
-  setUpKeys(view, camera, actions);
+  view.on("mode line", () => { $("hint").textContent = hint(view); });
+  setUpKeys(view, camera, actions, server.canSolve);
+}
+
+function hint(view) {
+  if (view.mode === "cloud") return "Drag to turn, Shift + drag to move, wheel to zoom";
+  return view.tool === "profile" && !view.line ? "Draw a line on the image" : "";
 }
 
 function zoomText(zoom) {
@@ -120,7 +126,7 @@ function zoomText(zoom) {
 function showFiles(files) {
   $("files").textContent = `${files.guide}  +  ${files.source}`;
   $("files").title = $("files").textContent;
-  document.title = `${files.source.split(",")[0]} - graphsr`;
+  document.title = `${files.source.split(", ").slice(0, -2).join(", ")} - graphsr`; // without size and type
 }
 
 start().catch(error => {

@@ -13,7 +13,7 @@ export function withUnit(text, unit) {
 }
 
 export function decimalsFor(span) {
-  const digits = Math.ceil(-Math.log10(Math.abs(span) / 2e4 || 1));
+  const digits = Math.ceil(-Math.log10(Math.abs(span) / 1e4 || 1));
   return Math.min(Math.max(digits, 0), 12);
 }
 

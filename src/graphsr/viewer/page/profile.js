@@ -2,7 +2,7 @@
 
 import uPlot from "viewer/vendored/uplot.js";
 import {channelOf, newestOnly, valuesAlong} from "viewer/lookup.js";
-import {formatted} from "viewer/numbers.js";
+import {formatted, withUnit} from "viewer/numbers.js";
 
 const $ = id => document.getElementById(id);
 const MOST_SAMPLES = 2000;
@@ -50,14 +50,14 @@ function makeChart(view, layers) {
   return new uPlot({
     ...chartSize(),
     scales: {x: {time: false}},
-    axes: [{...axis, label: undefined, values: (_, splits) => splits.map(split => `${split} px`)},
+    axes: [{...axis, size: 28, label: undefined, values: (_, splits) => splits.map(split => `${split} px`)},
            {...axis, size: 64, label: scale.unit || undefined, labelSize: scale.unit ? 18 : 0, labelFont: "11px system-ui"}],
     series: [
       {label: "distance", value: (_, value) => value === null ? "" : `${value.toFixed(1)} px`},
       ...layers.map(layer => ({
         label: layer.title, stroke: COLOURS[layer.name], width: layer.name === "target" ? 2 : 1.3, spanGaps: false,
         points: {show: false},
-        value: (_, value) => value === null ? "" : formatted(value, view.scale("values")),
+        value: (_, value) => value === null ? "" : withUnit(formatted(value, view.scale("values")), view.scale("values").unit),
       })),
     ],
     hooks: {setCursor: [chart => showMark(view, chart)]},

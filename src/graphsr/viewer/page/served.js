@@ -2,8 +2,14 @@
 
 export const canSolve = true;
 
+const ENDED = "graphsr view has ended: start it again to solve or to load more";
+
+function ask(address, request) {
+  return fetch(`./${address}`, request).catch(() => { throw new Error(ENDED); });
+}
+
 async function get(address) {
-  const response = await fetch(`./${address}`);
+  const response = await ask(address);
   if (!response.ok) throw new Error((await response.text()).trim());
   return response;
 }
@@ -30,10 +36,10 @@ export function samples(layer, channel, step) {
 }
 
 async function post(address, content) {
-  const response = await fetch(`./${address}`, {
+  const response = await ask(address, {
     method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(content),
   });
-  const answer = await response.json();
+  const answer = await response.json().catch(() => { throw new Error(ENDED); }); // what is refused is no JSON
   if (!response.ok) throw new Error(answer.error);
   return answer;
 }

@@ -91,6 +91,7 @@ function showError(text, fromServer = false) {
 }
 
 function showReport(lines) {
+  $("report-section").hidden = !lines.length;
   $("report").replaceChildren(...lines.flatMap(([label, text]) => [
     Object.assign(document.createElement("dt"), {textContent: label}),
     Object.assign(document.createElement("dd"), {textContent: text}),

@@ -75,7 +75,24 @@ export class View extends EventTarget {
   // A colour scale as the server has it, with what the user changed.
   scale(name) {
     const given = this.state.scales[name];
-    return given && {reversed: false, ...given, ...this.colours[name]};
+    if (!given) return given;
+    const {ranges, ...changes} = this.colours[name] ?? {}, channel = this.channelOf(given);
+    return {reversed: false, ...given, range: ranges?.[channel] ?? given.ranges[channel], ...changes};
+  }
+
+  // Channels of different quantities have each their range.
+  channelOf(scale) {
+    return Math.min(this.channel, scale.ranges.length - 1);
+  }
+
+  // True if the user chose the range that is shown.
+  hasOwnRange(name) {
+    return this.colours[name]?.ranges?.[this.channelOf(this.state.scales[name])] !== undefined;
+  }
+
+  setRange(name, range) {
+    const channel = this.channelOf(this.state.scales[name]);
+    this.setColours(name, {ranges: {...this.colours[name]?.ranges, [channel]: range}});
   }
 
   setColours(name, changes) {
@@ -84,7 +101,7 @@ export class View extends EventTarget {
   }
 
   resetRange(name) {
-    delete this.colours[name]?.range;
+    delete this.colours[name]?.ranges?.[this.channelOf(this.state.scales[name])];
     this.change("colours");
   }
 
