@@ -47,11 +47,12 @@ def test_a_target_and_a_truth_are_shown(run: Run, pair: Pair) -> None:
         (("guide.png", "source.png", "source.png"), "source.png: the target has 4 x 3 pixels; it needs those of the "
          "guide, 32 x 24"),
         (("guide.png", "source.png", "--truth", "source.png"), "source.png: the truth has 4 x 3 pixels"),
-        (("guide.png", "source.png", "guide.png"), "guide.png: the target has 3 channels; the source has 1"),
-        (("guide.png", "source.png", "-o", "page.png"), "page.png: a page ends in .html"),
+        (("guide.png", "source.png", "guide.png"), "guide.png: the target must have as many channels as the source, 1, "
+         "not 3"),
+        (("guide.png", "source.png", "-o", "page.png"), "page.png: a page is an HTML file; give it the suffix .html"),
         (("guide.png", "source.png", "-o", "no/page.html"), "the folder no does not exist"),
         (("guide.png", "source.png", "--model", "defualt"), "did you mean default?"),
-        (("guide.png", "source.png", "--focal", "-3"), "focal length: must be positive"),
+        (("guide.png", "source.png", "--focal", "-3"), "must be positive, in pixels of the guide, not -3"),
         (("guide.png", "source.png", "--footprint", "boks"), "footprint 'boks': unknown"),
         (("guide.png", "source.png", "-o", "page.html", "--exact", *BICUBIC), "model 'bicubic' cannot be exact"),
     ],
@@ -77,7 +78,7 @@ def test_many_pairs_cannot_be_looked_at(run: Run, pair: Pair, tmp_path: Path) ->
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
 @pytest.mark.parametrize("command", ["view", "upsample"])
 def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command: str) -> None:
-    own = ["--no-browser"] if command == "view" else ["--view", "-o", str(pair.folder / "out.png")]
+    own = ["--no-browser"] if command == "view" else ["--view", "--focal", "30", "-o", str(pair.folder / "out.png")]
     # A browser that cannot be opened, and so none that is.
     environment = {**os.environ, "BROWSER": "/bin/false", "PATH": "", "DISPLAY": ""}
     process = subprocess.Popen(

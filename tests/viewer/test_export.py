@@ -64,5 +64,5 @@ def test_nothing_known_is_nothing_shown() -> None:
 
 
 def test_a_page_ends_in_html(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"page.png: a page ends in .html"):
+    with pytest.raises(InputError, match=r"page.png: a page is an HTML file; give it the suffix .html"):
         write_page(Session(pair(), SolveOptions(model="bicubic")), tmp_path / "page.png")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Target = Annotated[
     Path | None,
-    typer.Argument(metavar="[TARGET]", help="A target to look at, instead of solving first.", show_default=False),
+    typer.Argument(metavar="TARGET", help="A target to look at, instead of solving first.", show_default=False),
 ]
 Truth = Annotated[
     Path | None,

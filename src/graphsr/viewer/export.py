@@ -23,7 +23,7 @@ _STEPS = 65534  # of values; 0 is missing
 def check_page(path: Path) -> None:
     """Check, before anything is computed, that a page can be written there."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{path}: a page ends in .html")
+        raise InputError(f"{path}: a page is an HTML file; give it the suffix .html")
     check_folder(path)
 
 

@@ -91,5 +91,7 @@ def _on_guide(name: str, path: Path, guide: Image, source: Image, missing: float
             f"{guide.size[1]} x {guide.size[0]}"
         )
     if image.channels != source.channels:
-        raise InputError(f"{path}: the {name} has {image.channels} channels; the source has {source.channels}")
+        raise InputError(
+            f"{path}: the {name} must have as many channels as the source, {source.channels}, not {image.channels}"
+        )
     return mark_missing(image.array, image.missing if missing is None else missing)[0]
