@@ -97,9 +97,9 @@ class TestShapes:
         for result, rtol in ((usual, 1e-3), (fine, 1e-5)):
             assert np.sqrt(np.square(result.target - exactly).mean()) <= rtol * source.std()
 
-    @pytest.mark.parametrize("rtol", [0.0, 1.0, -1e-3, np.nan])
+    @pytest.mark.parametrize("rtol", [0.0, 1.0, -1e-3, np.nan, "1e-4"])
     def test_a_tolerance_that_is_none(self, rtol):
-        with pytest.raises(graphsr.InputError, match="rtol: must lie between 0 and 1"):
+        with pytest.raises(graphsr.InputError, match="rtol: must be a number between 0 and 1"):
             graphsr.upsample(a_guide(), a_source(), model="colour", rtol=rtol)
 
     def test_the_report_says_how_it_went(self):

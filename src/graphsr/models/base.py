@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Real
 from typing import Any
 
 import torch
@@ -159,8 +160,8 @@ class Model(nn.Module, ABC):
         """Return the same model, weights shared, whose solves may have another RMS error; itself if that is None."""
         if rtol is None:
             return self
-        if not 0 < rtol < 1:
-            raise InputError(f"rtol: must lie between 0 and 1, not {rtol}")
+        if not isinstance(rtol, Real) or not 0 < rtol < 1:
+            raise InputError(f"rtol: must be a number between 0 and 1, not {rtol!r}")
         other = copy.copy(self)
         other.rtol = float(rtol)
         return other

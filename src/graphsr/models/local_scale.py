@@ -41,11 +41,11 @@ def local_scale(padded: Tensor, size: tuple[int | Tensor, int | Tensor]) -> Loca
         size: Of the image itself.
     """
     cells = avg_pool2d(torch.cat([padded, padded.square(), torch.ones_like(padded)], 1), CELL)
-    mean, square, count = _blurred(cells).split(1, 1)
+    mean, square, count = torch.split(_blurred(cells), 1, 1)
     mean, square = mean / count, square / count
     std = ((square - mean.square()).clamp_min(0) + _LEAST**2).sqrt()
     fine = interpolate(torch.cat([mean, std], 1), scale_factor=CELL, mode="bilinear", align_corners=False)
-    mean, std = fine[:, :, : size[0], : size[1]].split(1, 1)
+    mean, std = torch.split(fine[:, :, : size[0], : size[1]], 1, 1)
     return LocalScale(mean, std)
 
 

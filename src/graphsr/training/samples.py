@@ -91,7 +91,7 @@ class Batches(IterableDataset[Batch | GraphSRError]):
             sources.append(torch.from_numpy(source)[None])
             targets.append(torch.from_numpy(patch.target)[None])
             scales.append(draw_scene_scale(pair.target, config.augmentation.scene_scale, rng))
-        images = (torch.stack(each) for each in (guides, sources, targets))
+        images = (torch.stack(guides), torch.stack(sources), torch.stack(targets))
         return Batch(*images, join_scene_scales(scales), footprint)
 
     def _pair(self, number: int, place: int) -> Pair:
