@@ -66,6 +66,17 @@ def test_a_graph_depends_on_far_away_values_only_without_it(local):
     assert changed < 0.02 if local else changed > 0.05
 
 
+def test_windows_begin_at_cells_and_see_all_that_a_scale_depends_on():
+    plain, local = (graphsr.GraphSR(replace(HOW, local_scale=each)).locality for each in (False, True))
+    assert plain.reach < CELL  # a network that reads little would have windows that are too small
+    assert local.multiple % CELL == 0
+    values = plane(32 * 24, 32 * 24)
+    changed = values.clone()
+    changed[..., 384 + local.reach :] += 5  # of which a pixel at 383 must not know
+    before, after = (local_scale(each, (768, 768)).std[..., 383] for each in (values, changed))
+    torch.testing.assert_close(after, before)
+
+
 def test_a_target_still_averages_back():
     guide, source = plane(64, 96, 1).expand(1, 3, -1, -1), 50 + plane(8, 12, 2)
     model = graphsr.GraphSR(HOW).eval().with_rtol(1e-5)

@@ -19,7 +19,7 @@ from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
 from graphsr.models.base import Model, Result, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_graph, sharpened
-from graphsr.models.local_scale import CELL, LocalScale, local_scale
+from graphsr.models.local_scale import CELL, REACH, LocalScale, local_scale
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
 from graphsr.models.prediction import Prediction, join_bands, join_images
@@ -93,15 +93,17 @@ class GraphSR(Model):
 
     @property
     def locality(self) -> Locality | None:
-        reach = self.feature_extractor.reach
+        reach, multiple = self.feature_extractor.reach, self.feature_extractor.multiple
         if reach is None or self.architecture.published:
             return None
+        if self.architecture.local_scale:
+            reach, multiple = max(reach, REACH), math.lcm(multiple, CELL)
         # Predicted floors may be lower, but never all around a tile: halos of the middle one were measured to do.
         weight = float(self.log_lambda.detach().exp())
         floor = self.architecture.floor
         first = [Locality(edge_weight=FIRST_LAMBDA, floor=floor)] if self.architecture.first_target else []
         second = [Locality(edge_weight=weight, floor=floor)] if self.architecture.reweighting else []
-        return Locality(reach, self.feature_extractor.multiple, weight, floor, (*first, *second))
+        return Locality(reach, multiple, weight, floor, (*first, *second))
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)

@@ -18,6 +18,8 @@ from torch.nn.functional import avg_pool2d, conv2d, interpolate
 CELL = 32
 # Cells count by a Gaussian of this standard deviation, in cells, up to this distance: less than a network reads.
 _SIGMA, _RADIUS = 3.0, 5
+# Pixels around a pixel that its scale depends on: the cells counted, and those between whose middles it lies.
+REACH = (_RADIUS + 2) * CELL
 # Surroundings that differ less than this, in standard deviations of the whole source, are taken for as flat.
 _LEAST = 0.1
 
