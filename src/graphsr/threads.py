@@ -13,11 +13,10 @@ import numba
 import torch
 
 from graphsr.errors import GraphSRError
-from graphsr.waiting import waits_passively
 
-# A thread is worth so many pixels of a sweep, of 0.7 ns each: one that spins begins within some microseconds, one that
-# sleeps is woken in some 35 (docs/solver.md, "Threads").
-WORTH_SPINNING, WORTH_WAKING = 1 << 13, 1 << 16
+# A thread is worth so many pixels of a sweep. Beside fewer it waits for a core on which one of torch's still spins
+# (docs/solver.md, "Threads").
+WORTH_A_THREAD = 1 << 17
 _kernels = threading.RLock()
 _first_process: int | None = None
 
@@ -49,7 +48,7 @@ def running_kernels(pixels: int) -> Iterator[None]:
     """
     check_process()
     before = numba.get_num_threads()
-    wanted = min(before, max(1, pixels // pixels_a_thread()))
+    wanted = min(before, max(1, pixels // WORTH_A_THREAD))
     if wanted != before:
         numba.set_num_threads(wanted)
     try:
@@ -61,11 +60,6 @@ def running_kernels(pixels: int) -> Iterator[None]:
     finally:
         if wanted != before:
             numba.set_num_threads(before)
-
-
-def pixels_a_thread() -> int:
-    """Return how many pixels of a sweep are worth a thread, by how threads wait."""
-    return WORTH_WAKING if waits_passively(os.environ) else WORTH_SPINNING
 
 
 def check_process() -> None:

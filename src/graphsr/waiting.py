@@ -7,15 +7,10 @@ when torch and numba load the library, so it has to be set before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 
 # OpenMP's own setting; how often GNU's library looks before it sleeps, some microseconds; the milliseconds of LLVM's.
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "2000", "KMP_BLOCKTIME": "0"}
-
-
-def waits_passively(environment: Mapping[str, str]) -> bool:
-    """Return whether threads of programs with this environment sleep while they wait."""
-    return environment.get("OMP_WAIT_POLICY", "").lower() == "passive" or environment.get("KMP_BLOCKTIME") == "0"
 
 
 def wait_passively(environment: MutableMapping[str, str]) -> None:

@@ -38,7 +38,7 @@ def test_strips_on_threads_solve_what_one_does(source_size, footprint, hole, exa
         expected = solve()
     for backend in (projection_numba, relaxation_numba):
         monkeypatch.setattr(backend, "_STRIP_PIXELS", 512)  # fifteen strips
-    monkeypatch.setattr(threads, "pixels_a_thread", lambda: 512)
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 512)
     most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types
     with on_threads(min(2, most)):
         found = solve()
@@ -47,10 +47,8 @@ def test_strips_on_threads_solve_what_one_does(source_size, footprint, hole, exa
     torch.testing.assert_close(found, expected, rtol=0, atol=5e-5)
 
 
-@pytest.mark.parametrize(("policy", "worth"), [("passive", threads.WORTH_WAKING), ("active", threads.WORTH_SPINNING)])
-def test_a_small_image_is_not_worth_waking_threads(policy, worth, monkeypatch):
-    monkeypatch.setenv("OMP_WAIT_POLICY", policy)
-    monkeypatch.delenv("KMP_BLOCKTIME", raising=False)
+def test_a_small_image_is_not_worth_more_threads():
+    worth = threads.WORTH_A_THREAD
     most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009
     with on_threads(most):
         for pixels, expected in ((1, 1), (worth, 1), (2 * worth, min(2, most)), (1000 * worth, most)):
