@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from graphsr.arrays import as_confidence, as_image, check_sizes, check_values
-from graphsr.centring import centred, needs_double
+from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.footprints import check_footprint
 from graphsr.graph import Edges
@@ -23,11 +23,10 @@ from graphsr.measurements.source_errors import SourceErrors, Weighed, run_weighe
 from graphsr.measurements.turning import TurnedFrame
 from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
-from graphsr.models.base import Model, Result, whole
+from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
 from graphsr.probabilities import as_probabilities, check_kind, check_probabilities
 from graphsr.sampling import Sampling
-from graphsr.scaling import known_pixels
 from graphsr.solver import Problem
 
 
@@ -193,41 +192,21 @@ def _run(
     """Run a model on guide (1, C, H, W) and source (1, K, h, w); sampling None: its pixels are boxes edge to edge."""
     if errors.said:
         return run_weighed(model, guide, source, confidence=confidence, exact=exact, errors=errors, sampling=sampling)
-    if sampling is None:
-        return model.run(guide, source, confidence=confidence, exact=exact), None
-    return _run_sampled(model, guide, source, confidence, exact, sampling), None
-
-
-def _run_sampled(
-    model: Model,
-    guide: torch.Tensor,
-    source: torch.Tensor,
-    confidence: torch.Tensor | None,
-    exact: bool,
-    sampling: Sampling,
-) -> Result:
-    """Run a model on guide (1, C, H, W) and source (1, K, h, w) whose pixels are not boxes edge to edge."""
-    known = known_pixels(source, confidence)
-    source = torch.where(known, source, torch.nan)
-    mean: torch.Tensor | None = None
-    if source.dtype == torch.float64 and model.shift_equivariant:
-        source, mean = centred(source, known)
-        source = source.float()
-    window = whole(model.select_channels(guide), source, confidence, sampling)
-    result = model.run(guide, source, confidence=confidence, exact=exact, window=window)
-    return result if mean is None else result.shifted(mean)
+    return model.run(guide, source, confidence=confidence, exact=exact, sampling=sampling), None
 
 
 @contextmanager
 def _evaluating(model: Model) -> Iterator[torch.device]:
     """Put the model into evaluation mode and do without gradients, whatever it is used for elsewhere."""
-    training = model.training
-    model.eval()
+    training = [part for part in model.modules() if part.training]  # mostly none, and to set the mode of all takes long
+    for part in training:
+        part.training = False
     try:
         with torch.no_grad():
             yield next((p.device for p in model.parameters()), torch.device("cpu"))
     finally:
-        model.train(training)
+        for part in training:
+            part.training = True
 
 
 def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:

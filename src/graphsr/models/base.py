@@ -45,17 +45,6 @@ class Result:
         """Return the graph of the target; None for models without one."""
         return None if self.problem is None else self.problem.edges
 
-    def shifted(self, offset: torch.Tensor) -> Result:
-        """Return the result of the same source plus `offset` (B, K, 1, 1), in double precision."""
-        target, problem, solution = self.target.double() + offset, self.problem, self.solution
-        if problem is not None:
-            wide = problem.to(torch.float64)
-            moved = {name: getattr(wide, name) + offset for name in ("source", "prior", "start")}
-            problem = replace(wide, **moved)
-        if solution is not None:
-            solution = replace(solution, target=target)
-        return replace(self, target=target, problem=problem, solution=solution)
-
 
 class Model(nn.Module, ABC):
     """What `graphsr.upsample` runs. A model implements `prepare`.
@@ -106,16 +95,24 @@ class Model(nn.Module, ABC):
         *,
         confidence: torch.Tensor | None = None,
         exact: bool = False,
+        sampling: Sampling | None = None,
         window: Window | None = None,
     ) -> Result:
-        """Prepare and solve; arguments as in `prepare`. A source in double precision has its target in that."""
+        """Prepare and solve; arguments as in `prepare`. A source in double precision has its target in that.
+
+        `sampling` says where the source of a pair that is no window lies and what its pixels average over; default
+        boxes edge to edge.
+        """
         check_process()
         guide = self._converted("guide", guide)
         offset = None
         # The scale of a window has the mean of the whole in it.
         if source.dtype in WIDE and source.ndim == 4 and window is None and self.shift_equivariant:
             source, offset = centred(source.double(), known_pixels(source, confidence))
-        return self._run(guide, self._converted("source", source), confidence, exact, window, offset)
+        source = self._converted("source", source)
+        if sampling is not None and window is None:
+            window = whole(self.select_channels(guide), source, confidence, sampling)
+        return self._run(guide, source, confidence, exact, window, offset)
 
     def _run(
         self,
@@ -136,8 +133,7 @@ class Model(nn.Module, ABC):
             prepared: A problem, or a target (B, K, H, W).
             offset: (B, K, 1, 1) what was subtracted from the source before: it is added to the target.
         """
-        result = finish(prepared, rtol=self.rtol)
-        return result if offset is None else result.shifted(offset)
+        return finish(prepared if offset is None else _shifted(prepared, offset), rtol=self.rtol)
 
     def forward(
         self, guide: torch.Tensor, source: torch.Tensor, confidence: torch.Tensor | None = None
@@ -215,6 +211,14 @@ def finish(prepared: Problem | torch.Tensor, *, rtol: float) -> Result:
     problem = prepared.with_rtol(rtol)
     solution = solve_problem(problem)
     return Result(solution.target, problem, solution)
+
+
+def _shifted(prepared: Problem | torch.Tensor, offset: torch.Tensor) -> Problem | torch.Tensor:
+    """Return what `Model.prepare` makes of the same source plus `offset` (B, K, 1, 1), in double precision."""
+    if isinstance(prepared, torch.Tensor):
+        return prepared.double() + offset
+    wide = prepared.to(torch.float64)
+    return replace(wide, source=wide.source + offset, prior=wide.prior + offset, start=wide.start + offset)
 
 
 def whole(
