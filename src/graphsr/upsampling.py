@@ -21,7 +21,7 @@ from graphsr.measurements.alignment import Alignment, check_align, find_alignmen
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, Weighed, run_weighed
 from graphsr.measurements.turning import TurnedFrame
-from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
+from graphsr.measurements.uncertainty import DRAWS, check_uncertainty, uncertainty_of
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
 from graphsr.models.registry import load
@@ -135,6 +135,8 @@ def upsample(
     check_kind(kind, exact, footprint)
     check_align(align)
     chosen = (model if isinstance(model, Model) else load(model)).with_rtol(rtol)
+    if uncertainty:
+        check_uncertainty(chosen)
     guide_image, source_image = as_image("guide", guide), as_image("source", source)
     if kind == "probabilities":
         source_image = check_probabilities(source_image)

@@ -64,9 +64,9 @@ def test_noise_and_outliers_are_said(run: Run, pair: Pair) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("99,1,1\n", "points.csv: points: 1 of 1 lie outside the guide"),
+        ("x,y,z\n1,1,1\n99,1,1\n", "points.csv: points: 1 of 2 lie outside the guide, the first is line 3 at x = 99"),
         ("1,1\n", "points: have 2 columns; each row must be x, y, value"),
-        ("1,1,nan\n", "points: 1 of 1 hold NaN or infinity"),
+        ("1,1,nan\n", "points: 1 of 1 hold NaN or infinity, the first is line 1"),
         ("x,y,z\n", "points.csv: there is no point in it"),
         ("1,1,far\n", "points.csv: line 1: 'far' is not a number"),
     ],

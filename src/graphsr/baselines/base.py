@@ -62,6 +62,7 @@ class Baseline(Model):
     """
 
     method: str
+    has_graph = False
     interpolation: ClassVar[Literal["torch", "pil"]] = "torch"
 
     def prepare(

@@ -121,10 +121,10 @@ def raster(
     from graphsr.files import check_outputs
     from graphsr.files.confidence import confidence_number
     from graphsr.measurements.noise import parse_noise
+    from graphsr.measurements.uncertainty import check_uncertainty
     from graphsr.models.registry import load
     from graphsr.raster import upsample_files
     from graphsr.raster.store import TileStore
-    from graphsr.raster.tile import check_uncertainty
     from graphsr.raster.upsampling import check_geotiff
 
     # A run that was stopped in its second half has written the target.

@@ -203,7 +203,7 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         clouds=folders.ply,
     )
     model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is wrong for every pair
-    check_options(options, model)
+    check_options(options, model, uncertainty=folders.uncertainty is not None)
     for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)

@@ -113,7 +113,7 @@ def complete_file(
     pinhole = camera_of(guide, camera)
     confidence = _confidence(number, confidence_file, found)
     try:
-        values, weights = point_map(found.points, guide.size, confidence)
+        values, weights = point_map(found.points, guide.size, confidence, found.lines)
         result = complete(
             guide.array, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust
         )

@@ -87,7 +87,7 @@ def upsample_video(
     """
     began = time.perf_counter()
     model = Following(load(options.model).with_rtol(options.rtol), steady)
-    check_options(options, model.model)
+    check_options(options, model.model, uncertainty=False)
     _check_places(files)
     total, reports, noted = len(by_name(files.sources)), [], set[str]()
     for number, (name, frame) in enumerate(_frames(files)):

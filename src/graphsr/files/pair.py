@@ -25,6 +25,7 @@ from graphsr.footprints import check_footprint
 from graphsr.measurements.alignment import check_align
 from graphsr.measurements.noise import Noise
 from graphsr.measurements.source_errors import SourceErrors
+from graphsr.measurements.uncertainty import check_uncertainty
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.probabilities import check_kind
@@ -84,8 +85,16 @@ class PairReport:
     point_cloud: PointCloudReport | None = None
 
 
-def check_options(options: PairOptions, model: Model) -> None:
-    """Raise InputError for options that are wrong for every pair, whatever is in it."""
+def check_options(options: PairOptions, model: Model, *, uncertainty: bool) -> None:
+    """Raise InputError for options that are wrong for every pair, whatever is in it.
+
+    Args:
+        options: How pairs are upsampled.
+        model: By which model.
+        uncertainty: Whether standard deviations are written too.
+    """
+    if uncertainty:
+        check_uncertainty(model)
     check_footprint(options.footprint)
     check_align(options.align)
     check_kind(options.kind, options.exact, options.footprint)

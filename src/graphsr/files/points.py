@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,14 @@ class PointFile:
         stored: What the target's type and missing value are taken from: the map's file, or a type for rows.
         is_map: Whether it is a map.
         missing: The value that marks pixels of a map without a point.
+        lines: Those of a text file that the rows stand in.
     """
 
     points: NDArray[np.float64]
     stored: Image | np.dtype[Any]
     is_map: bool
     missing: float | None = None
+    lines: Sequence[int] = ()
 
 
 def read_points(path: str | os.PathLike[str], missing: float | None = None) -> PointFile:
@@ -56,7 +59,8 @@ def read_points(path: str | os.PathLike[str], missing: float | None = None) -> P
     """
     path = Path(path)
     if path.suffix.lower() in TEXT:
-        return PointFile(_read_text(path), np.dtype(np.float32), False)
+        rows, lines = _read_text(path)
+        return PointFile(rows, np.dtype(np.float32), False, lines=lines)
     image = read_image(path)
     if image.channels != 1 or (image.array.ndim == 3 and image.array.shape[2] != 1):
         raise InputError(f"{path}: holds {image.channels} channels; a map of points has one")
@@ -68,8 +72,10 @@ def read_points(path: str | os.PathLike[str], missing: float | None = None) -> P
     return PointFile(values.astype(np.float64), image, True, marker)
 
 
-def _read_text(path: Path) -> NDArray[np.float64]:
+def _read_text(path: Path) -> tuple[NDArray[np.float64], list[int]]:
+    """Return the rows (N, C) of a text file, and the number of the line that each stands in."""
     rows: list[list[float]] = []
+    lines: list[int] = []
     for number, fields in _lines(path):
         try:
             row = [float(field) for field in fields]
@@ -82,9 +88,10 @@ def _read_text(path: Path) -> NDArray[np.float64]:
         if rows and len(row) != len(rows[0]):
             raise InputError(f"{path}: line {number} has {len(row)} columns, and the first {len(rows[0])}; {_LINE}")
         rows.append(row)
+        lines.append(number)
     if not rows:
         raise InputError(f"{path}: there is no point in it; {_LINE}")
-    return np.array(rows)
+    return np.array(rows), lines
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ _COLUMNS = "each row must be x, y, value, and a confidence if there is one"
 
 
 def point_map(
-    points: Any, size: tuple[int, int], confidence: Any = None
+    points: Any, size: tuple[int, int], confidence: Any = None, lines: Sequence[int] = ()
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return a map of points, and the confidence of its pixels.
 
@@ -26,6 +27,7 @@ def point_map(
             the image, so that the centre of the first pixel is 0.5, 0.5. Or a map (H, W) with NaN where there is none.
         size: (H, W) of the guide.
         confidence: One number, or one for each row (N,), or for each pixel of a map (H, W); 0 leaves a point out.
+        lines: Those of a file that the rows stand in, by which messages name them.
 
     Returns:
         Values (H, W), NaN where there is no point, and confidences (H, W), 0 there.
@@ -36,7 +38,7 @@ def point_map(
     array = as_array("points", points).astype(np.float64)
     if array.shape == tuple(size):
         return _known(array, _confidence(confidence, array.shape, "each pixel of the map"))
-    _check_rows(array, size)
+    _check_rows(array, size, lines)
     if array.shape[1] == 4 and confidence is not None:
         raise InputError("confidence: the points have their own in the fourth column; give one or the other")
     given = array[:, 3] if array.shape[1] == 4 else confidence
@@ -62,7 +64,7 @@ def _known(
     return np.where(known, values, np.nan), np.where(known, confidence, 0.0)
 
 
-def _check_rows(array: NDArray[np.float64], size: tuple[int, int]) -> None:
+def _check_rows(array: NDArray[np.float64], size: tuple[int, int], lines: Sequence[int]) -> None:
     if array.size == 0:
         raise InputError("points: there is none; at least one is needed")
     if array.ndim != 2 or array.shape[1] > 4:
@@ -75,13 +77,13 @@ def _check_rows(array: NDArray[np.float64], size: tuple[int, int]) -> None:
     wrong = np.flatnonzero(~np.isfinite(array).all(1))
     if wrong.size:
         raise InputError(
-            f"points: {wrong.size} of {len(array)} hold NaN or infinity, the first is points[{wrong[0]}]; leave such "
-            "points out"
+            f"points: {wrong.size} of {len(array)} hold NaN or infinity, the first is {_name(wrong[0], lines)}; leave "
+            "such points out"
         )
-    _check_inside(array, size)
+    _check_inside(array, size, lines)
 
 
-def _check_inside(array: NDArray[np.float64], size: tuple[int, int]) -> None:
+def _check_inside(array: NDArray[np.float64], size: tuple[int, int], lines: Sequence[int]) -> None:
     height, width = size
     x, y = array[:, 0], array[:, 1]
     outside = np.flatnonzero((x < 0) | (x > width) | (y < 0) | (y > height))
@@ -90,10 +92,14 @@ def _check_inside(array: NDArray[np.float64], size: tuple[int, int]) -> None:
     first = outside[0]
     swapped = bool((x >= 0).all() and (x <= height).all() and (y >= 0).all() and (y <= width).all())
     raise InputError(
-        f"points: {outside.size} of {len(array)} lie outside the guide, the first is points[{first}] at "
+        f"points: {outside.size} of {len(array)} lie outside the guide, the first is {_name(first, lines)} at "
         f"x = {x[first]:g}, y = {y[first]:g}; x must be from 0 to {width} and y from 0 to {height} "
         + ("(are the two swapped?)" if swapped else "pixels")
     )
+
+
+def _name(row: int, lines: Sequence[int]) -> str:
+    return f"line {lines[row]}" if lines else f"points[{row}]"
 
 
 def _pixels(position: NDArray[np.float64], size: int) -> NDArray[np.int64]:

@@ -37,6 +37,12 @@ def uncertainty_of(result: Result, model: Model) -> torch.Tensor:
     return uncertainty(result.problem, result.target, calibration_of(model))
 
 
+def check_uncertainty(model: Model) -> None:
+    """Raise InputError if a model cannot say how sure it is."""
+    if not model.has_graph:
+        raise no_graph(model)
+
+
 def no_graph(model: Model) -> InputError:
     """Return the error of a model that cannot say how sure it is."""
     return InputError(

@@ -53,6 +53,7 @@ class Model(nn.Module, ABC):
         rtol: RMS error allowed of solves, see `graphsr.solve`. The default changes the RMSE of targets by
             0.1 % at the most (docs/design.md, "The tolerance of calls").
         shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
+        has_graph: Whether its target is the solution of a problem; without one it cannot say how sure it is.
         noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source
             (`graphsr.measurements.noise`); None: the model has no graph, or weighs source pixels in its own way.
         calibration: The constants of its uncertainty; None: those for models in general.
@@ -61,6 +62,7 @@ class Model(nn.Module, ABC):
 
     rtol: float = 1e-3
     shift_equivariant: bool = True
+    has_graph: bool = True
     noise_unit: float | None = None
     calibration: Calibration | None = None
     predicts_edges: bool = False

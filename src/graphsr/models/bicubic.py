@@ -14,6 +14,8 @@ from graphsr.scaling import known_pixels
 class Bicubic(Model):
     """Pixel-centred bicubic interpolation of the source; the guide only gives the size."""
 
+    has_graph = False
+
     @property
     def locality(self) -> Locality:
         return Locality()

@@ -19,6 +19,7 @@ class Wrapper(Model):
         super().__init__()
         self.model, self.bytes_per_channel = model, bytes_per_channel
         self.rtol, self.shift_equivariant = model.rtol, model.shift_equivariant
+        self.has_graph = model.has_graph
         self.noise_unit, self.calibration = model.noise_unit, model.calibration
 
     def bytes_per_pixel(self, channels: int) -> int:

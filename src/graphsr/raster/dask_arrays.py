@@ -12,7 +12,7 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.measurements.source_errors import SourceErrors
-from graphsr.measurements.uncertainty import calibration_of
+from graphsr.measurements.uncertainty import calibration_of, check_uncertainty
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
@@ -30,7 +30,6 @@ from graphsr.raster.statistics import (
 from graphsr.raster.tile import (
     Settings,
     bytes_per_pixel,
-    check_uncertainty,
     checked_confidence,
     finish_tile,
     locality_of,

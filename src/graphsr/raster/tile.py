@@ -16,7 +16,7 @@ from graphsr.footprints import check_footprint
 from graphsr.measurements.outliers import REACH
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, weigh, with_noise
-from graphsr.measurements.uncertainty import DRAWS, calibration_of, no_graph, uncertainty
+from graphsr.measurements.uncertainty import DRAWS, calibration_of, uncertainty
 from graphsr.models.base import Model, finish
 from graphsr.models.calibration import Calibration
 from graphsr.models.window import Locality, Window
@@ -117,12 +117,6 @@ def locality_of(model: Model) -> Locality:
             "use 'colour', 'bicubic' or a GraphSR model with a U-Net on Lite or ResNet encoders"
         )
     return locality
-
-
-def check_uncertainty(model: Model) -> None:
-    """Raise InputError if a model cannot say how sure it is."""
-    if not locality_of(model).edge_weight > 0:
-        raise no_graph(model)
 
 
 def bytes_per_pixel(model: Model, bands: int, settings: Settings) -> int:

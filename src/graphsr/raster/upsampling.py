@@ -15,7 +15,7 @@ import torch
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, remove_leftovers
 from graphsr.measurements.source_errors import SourceErrors
-from graphsr.measurements.uncertainty import calibration_of
+from graphsr.measurements.uncertainty import calibration_of, check_uncertainty
 from graphsr.models.base import Model
 from graphsr.models.registry import load
 from graphsr.raster import executor
@@ -27,7 +27,7 @@ from graphsr.raster.plan import Plan, make_plan
 from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import Statistics
 from graphsr.raster.store import TileStore
-from graphsr.raster.tile import Settings, check_uncertainty, checked_confidence
+from graphsr.raster.tile import Settings, checked_confidence
 
 
 @dataclass(frozen=True)
