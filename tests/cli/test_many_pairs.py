@@ -193,7 +193,10 @@ def test_whatever_befalls_one_pair_the_others_are_done(folders: Folders, monkeyp
     [
         (("--footprint", "boxes"), "footprint 'boxes': unknown; did you mean box?"),
         (("--noise", "5", "--model", "bicubic"), "noise: Bicubic does not weigh source pixels"),
-        (("--uncertainty", "std", "--model", "bicubic"), "model Bicubic: has no graph, so it cannot say how sure it is"),
+        (
+            ("--uncertainty", "std", "--model", "bicubic"),
+            "model Bicubic: has no graph, so it cannot say how sure it is",
+        ),
         (("--kind", "scores"), "kind: must be one of 'values', 'probabilities', not 'scores'"),
     ],
 )

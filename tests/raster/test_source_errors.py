@@ -156,6 +156,9 @@ def test_files_take_the_same_options(tmp_path: Path) -> None:
     )  # fmt: skip
     (sigma,) = report.plan.settings.errors.noise or ()
     assert sigma == pytest.approx(0.05 * relief(SOURCE_SIZE).std(), rel=0.5)
+    whole = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="colour", noise=sigma, robust=True)
+    assert whole.report.switched_off > 20
+    assert report.switched_off == pytest.approx(whole.report.switched_off, rel=0.05)  # each is counted in one tile
     with rasterio.open(tmp_path / "out.tif") as raster:
         found = raster.read(1)
     lazy = upsampled(guide, source, GRID, tile=96, noise="auto", robust=True)[0]

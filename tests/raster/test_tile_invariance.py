@@ -173,6 +173,6 @@ def test_a_tile_too_sharp_for_single_precision_is_solved_in_double():
     edges = Edges(*(1e3 * 10 ** (-10 * torch.rand(shape, generator=generator)) for shape in shapes))
     problem = replace(problem, edges=edges)  # single precision reaches 5e-2 after 20,000 iterations
     tile = Tile(0, Box(0, 0, 16, 16), Box(0, 0, 16, 16), Box(0, 0, 2, 2))
-    found = finish_tile(PreparedTile(tile, problem, 1e-5, np.ones((1, 16, 16), bool), np.zeros(1)))
+    found = finish_tile(PreparedTile(tile, problem, 1e-5, np.ones((1, 16, 16), bool), np.zeros(1))).values
     expected = solve_problem(problem.to(torch.float64), rtol=1e-5).target
     np.testing.assert_array_equal(found, expected[0].float())

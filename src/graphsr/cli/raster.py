@@ -187,6 +187,8 @@ def _print_report(report: RasterReport, output: Path, *, noise_estimated: bool) 
     if plan.settings.errors.noise is not None:
         bands = ", ".join(f"{sigma:.3g}" for sigma in plan.settings.errors.noise)
         say("noise", f"{bands} (standard deviation){', estimated' if noise_estimated else ''}")
+    if report.switched_off is not None:
+        say("outliers", f"{report.switched_off:,} source pixels switched off")
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
     say("tiles", f"{total} of about {plan.side} pixels, {max(plan.halo)} read around each{before}")

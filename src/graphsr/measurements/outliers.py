@@ -122,11 +122,6 @@ def find_inliers(
     return Inliers(weights, target)
 
 
-def count_switched_off(weights: Tensor, known: Tensor) -> int:
-    """Return how many known source pixels have no weight in one channel or more of (B, K, h, w)."""
-    return int(((weights == 0) & known).any(1).sum())
-
-
 def _allowed_deviations(off: Tensor, errors: Tensor, known: Tensor) -> Tensor:
     """Return how many standard deviations the error of a pixel may have (B, K, h, w).
 

@@ -12,7 +12,7 @@ from graphsr.centring import WIDE, centred
 from graphsr.errors import InputError
 from graphsr.measurements.matching import match_noise
 from graphsr.measurements.noise import Noise, check_noise, estimate_noise, noise_confidence, resolve_noise
-from graphsr.measurements.outliers import check_robust, count_switched_off, find_inliers
+from graphsr.measurements.outliers import check_robust, find_inliers
 from graphsr.models.base import Model, Result, whole
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
@@ -59,12 +59,17 @@ class Weighed:
     Attributes:
         problem: To be solved.
         noise: Standard deviation of the noise (B, K, 1, 1) in the units of the source; None: nothing was said of it.
-        switched_off: How many source pixels were.
+        outliers: (B, h, w) which source pixels are switched off, in one channel or more.
     """
 
     problem: Problem
     noise: Tensor | None
-    switched_off: int
+    outliers: Tensor
+
+    @property
+    def switched_off(self) -> int:
+        """Return how many source pixels are."""
+        return int(self.outliers.sum())
 
 
 def run_weighed(
@@ -136,7 +141,7 @@ def weigh(
     """
     everything = torch.ones_like(source)
     if errors.robust is False:
-        return Weighed(prepare(everything), noise, 0)
+        return Weighed(prepare(everything), noise, torch.zeros_like(source[:, 0], dtype=torch.bool))
     assert model.noise_unit is not None
     found = find_inliers(
         prepare,
@@ -147,7 +152,7 @@ def weigh(
         None if errors.robust is True else errors.robust,
     )
     problem = replace(prepare(found.weights), start=found.start)
-    return Weighed(problem, noise, count_switched_off(found.weights, torch.isfinite(source)))
+    return Weighed(problem, noise, ((found.weights == 0) & torch.isfinite(source)).any(1))
 
 
 def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> Problem:

@@ -229,7 +229,7 @@ def _tile(
     own = None if confidence is None else np.nan_to_num(_placed(confidence, at, tile.source_window)[0], nan=1.0)
     with on_threads(1):  # Dask shares out the cores
         prepared = prepare_tile(tile, _floats(guide), values, grid, statistics, _loaded(model), settings, own)
-        return finish_tile(prepared).astype(dtype)
+        return finish_tile(prepared).values.astype(dtype)
 
 
 def _placed(values: np.ndarray, at: Box, box: Box) -> np.ndarray:

@@ -58,11 +58,11 @@ def run_locally(store: TileStore, numbers: Sequence[int], progress: Progress) ->
         for n, number in enumerate(numbers):
             assert coming is not None
             prepared, coming = coming.result(), ahead(n + 1)
-            values = finish_tile(prepared)
+            finished = finish_tile(prepared)
             del prepared  # before the next one is complete
             if written is not None:
                 written.result()
-            written = writing.submit(store.write_tile, number, values, plan)
+            written = writing.submit(store.write_tile, number, finished, plan)
             progress(n + 1, len(numbers))
         if written is not None:
             written.result()

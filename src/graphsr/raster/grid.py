@@ -144,6 +144,14 @@ class Grid:
             last -= 1
         return first, last
 
+    def has_middle_in(self, box: Box, source_box: Box) -> np.ndarray:
+        """Return which pixels (h, w) of a box of the source have their middle in a box of the guide."""
+        down, right = (
+            [begin <= self.origin[n] + (pixel + 0.5) * self.step[n] < end for pixel in range(*pixels)]
+            for n, ((begin, end), pixels) in enumerate(((box.rows, source_box.rows), (box.columns, source_box.columns)))
+        )
+        return np.logical_and.outer(down, right)
+
     def sampling(self, box: Box, source_box: Box, footprint: str = "box") -> Sampling:
         """Return D between a box of the guide and the source pixels under it."""
         begin = [(self.origin[0], source_box.top, box.top), (self.origin[1], source_box.left, box.left)]

@@ -26,9 +26,11 @@ from graphsr.raster.grid import Box
 from graphsr.raster.lock import locked
 from graphsr.raster.plan import Plan, first_difference
 from graphsr.raster.statistics import Statistics
+from graphsr.raster.tile import FinishedTile
 
 _PLAN, _STATISTICS = "plan.json", "statistics.npz"
 _STRIP = 256  # rows of a tile that are compressed together
+_SWITCHED_OFF = "SWITCHED_OFF"  # the tag of a tile that says how many source pixels were
 _TILE = re.compile(r"tile_(\d{6,})_([0-9a-f]{8})\.tif")
 
 
@@ -107,9 +109,10 @@ class TileStore:
                 del there[number]
         return [tile.number for tile in plan.tiles if tile.number not in there]
 
-    def write_tile(self, number: int, values: np.ndarray, plan: Plan) -> None:
-        """Write the pixels of a tile (K, h, w), NaN where there is none, in the type of the output."""
+    def write_tile(self, number: int, tile: FinishedTile, plan: Plan) -> None:
+        """Write a tile, its pixels in the type of the output."""
         rasterio = require_rasterio()
+        values = tile.values
         if plan.nodata is None and np.isnan(values).any():
             raise InputError(
                 f"{plan.pair.guide_path}: holds NaN, and {plan.dtype} has no value for the pixels of the result that "
@@ -125,8 +128,18 @@ class TileStore:
         with rasterio.MemoryFile() as memory:
             with memory.open(driver="GTiff", **profile) as file:
                 file.write(stored)
+                file.update_tags(**{_SWITCHED_OFF: tile.switched_off})
             content = memory.read()
             self._write(f"tile_{number:06d}_{zlib.crc32(content):08x}.tif", content)
+
+    def count_switched_off(self) -> int:
+        """Return how many source pixels were taken for outliers, in all tiles that are there."""
+        rasterio = require_rasterio()
+        total = 0
+        for path in self.finished().values():
+            with rasterio.open(path) as file:
+                total += int(file.tags().get(_SWITCHED_OFF, 0))
+        return total
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""

@@ -83,7 +83,7 @@ class PreparedTile:
     Attributes:
         tile: Which one.
         prepared: What `Model.prepare` returned for its window; None: no pixel of the core gets a value. Where outliers
-            are switched off, which takes solves, a function that returns the problem.
+            are switched off, which takes solves, a function that returns the problem and their number.
         rtol: RMS error allowed of the solve, in standard deviations of the window's source.
         valid: (K, h, w) which pixels of the core get a value.
         mean: (K,) of the whole source, about which the tile is solved.
@@ -92,12 +92,25 @@ class PreparedTile:
     """
 
     tile: Tile
-    prepared: Problem | torch.Tensor | Callable[[], Problem] | None
+    prepared: Problem | torch.Tensor | Callable[[], tuple[Problem, int]] | None
     rtol: float
     valid: np.ndarray
     mean: np.ndarray
     calibration: Calibration | None = None
     std: torch.Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedTile:
+    """A tile after its solve.
+
+    Attributes:
+        values: (K, h, w) float64: the target in its core, or its standard deviations; NaN where there is no value.
+        switched_off: How many source pixels whose middle lies in the core were taken for outliers.
+    """
+
+    values: np.ndarray
+    switched_off: int = 0
 
 
 def checked_confidence(confidence: float) -> float:
@@ -157,7 +170,7 @@ def prepare_tile(
     # What a model solves before it predicts must not show the window either.
     pair = _WindowPair(tile, channels, source, grid, statistics, model.with_rtol(rtol), settings, confidence)
     with torch.no_grad():
-        prepared = pair.prepare() if settings.errors.robust is False else pair.prepare_without_outliers
+        prepared = pair.prepare() if settings.errors.robust is False else pair.without_outliers
     done = PreparedTile(tile, prepared, rtol, valid, statistics.source_mean)
     if not settings.uncertainty:
         return done
@@ -204,18 +217,20 @@ class _WindowPair:
         given = torch.ones_like(filled[:, :1]) if confidence is None else confidence
         return with_noise(problem, given, _of_bands(errors.noise) / scale.source_std, self.model)
 
-    def prepare_without_outliers(self) -> Problem:
-        """Return the problem with outliers switched off, which takes solves."""
+    def without_outliers(self) -> tuple[Problem, int]:
+        """Prepare it with outliers switched off, which takes solves; return how many have their middle in the core."""
         errors, statistics = self.settings.errors, self.statistics
         about_mean = self.source[self._inside] - statistics.source_mean.reshape(-1, 1, 1)
-        return weigh(
+        weighed = weigh(
             self.prepare,
             torch.from_numpy(about_mean)[None].float(),
             statistics.scale().source_std,
             _of_bands(errors.level),
             self.model,
             SourceErrors(robust=errors.robust),
-        ).problem
+        )
+        own = self.grid.has_middle_in(self.tile.core, self.tile.source_window)
+        return weighed.problem, int((weighed.outliers[0].numpy() & own).sum())
 
     @property
     def _inside(self) -> tuple[slice, ...]:
@@ -229,22 +244,21 @@ def _of_bands(numbers: tuple[float, ...]) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.float32).reshape(1, -1, 1, 1)
 
 
-def finish_tile(tile: PreparedTile) -> np.ndarray:
-    """Solve a prepared tile.
-
-    Returns:
-        (K, h, w) float64: the target in its core, or its standard deviations; NaN where there is no value.
-    """
+def finish_tile(tile: PreparedTile) -> FinishedTile:
+    """Solve a prepared tile."""
     if tile.prepared is None:
-        return np.full(tile.valid.shape, np.nan)
+        return FinishedTile(np.full(tile.valid.shape, np.nan))
+    switched_off = 0
     with torch.no_grad():
-        prepared = tile.prepared() if callable(tile.prepared) else tile.prepared
+        prepared = tile.prepared
+        if callable(prepared):
+            prepared, switched_off = prepared()
         result = finish(prepared, rtol=tile.rtol)
         values, mean = result.target, tile.mean.reshape(-1, 1, 1)
         if tile.calibration is not None and result.problem is not None:
             values, mean = _uncertainty(tile, tile.calibration, result.problem, values), np.zeros_like(mean)
     core = values[0].numpy()[(slice(None), *tile.tile.core.slices(tile.tile.window))]
-    return np.where(tile.valid, core + mean, np.nan)
+    return FinishedTile(np.where(tile.valid, core + mean, np.nan), switched_off)
 
 
 def _uncertainty(tile: PreparedTile, calibration: Calibration, problem: Problem, target: torch.Tensor) -> torch.Tensor:

@@ -39,12 +39,14 @@ class RasterReport:
         tiles_done: How many tiles were computed; the others had been finished before.
         tile_seconds: From the first tile to the last.
         seconds: All together.
+        switched_off: How many source pixels were switched off as outliers; None if that was not asked for.
     """
 
     plan: Plan
     tiles_done: int
     tile_seconds: float
     seconds: float
+    switched_off: int | None = None
 
     @property
     def unread_bands(self) -> int:
@@ -151,8 +153,9 @@ def upsample_files(
                 executor.run_on_cluster(store, numbers, client, progress)
         tiled = time.perf_counter()
         assemble(plan, store, output)
+        switched_off = None if errors.robust is False else store.count_switched_off()
         store.remove()
-    return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began)
+    return RasterReport(plan, len(numbers), tiled - started, time.perf_counter() - began, switched_off)
 
 
 def prepare_store(plan: Plan, model: Model, output: Path, *, resume: bool = False) -> TileStore:
