@@ -74,6 +74,13 @@ def test_many_pairs_cannot_be_looked_at(run: Run, pair: Pair, tmp_path: Path) ->
     assert "--view: shows one pair" in outcome.err
 
 
+def test_a_unit_is_for_looking(run: Run, pair: Pair) -> None:
+    outcome = run("upsample", pair.guide, pair.source, "-o", pair.folder / "out.png", "--unit", "mm", *BICUBIC)
+    assert outcome.code == 2
+    assert "--unit: is shown where the result is looked at; add --view" in outcome.err
+    assert pair.files() == ["guide.png", "source.png"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
 @pytest.mark.parametrize("command", ["view", "upsample"])
@@ -82,7 +89,7 @@ def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command:
     # A browser that cannot be opened, and so none that is.
     environment = {**os.environ, "BROWSER": "/bin/false", "PATH": "", "DISPLAY": ""}
     process = subprocess.Popen(
-        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own],
+        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own, "--unit", "furlongs"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
         # As in a terminal; what a shell starts in the background ignores it, and so would what the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -92,6 +99,8 @@ def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command:
         address = next(line for line in lines if line.startswith("page ")).split()[1]
         with urllib.request.urlopen(address, timeout=20) as answer:
             assert b"graphsr" in answer.read()
+        with urllib.request.urlopen(f"{address.rstrip('/')}/state", timeout=20) as answer:
+            assert b'"furlongs"' in answer.read()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     finally:

@@ -152,4 +152,8 @@ Baseline = Annotated[
     ),
 ]
 View = Annotated[bool, typer.Option("--view", help="Then look at the result in the browser (graphsr view).")]
+Unit = Annotated[
+    str,
+    typer.Option("--unit", metavar="TEXT", help="The unit of the values to look at, such as mm.", show_default=False),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

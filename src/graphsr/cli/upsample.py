@@ -31,6 +31,7 @@ from graphsr.cli.options import (
     Rtol,
     Source,
     Uncertainty,
+    Unit,
     View,
 )
 from graphsr.cli.view import view_result
@@ -73,6 +74,7 @@ def upsample(
     jobs: Jobs = None,
     kind: Kind = "values",
     view: View = False,
+    unit: Unit = "",
     rtol: Rtol = None,
 ) -> None:
     """Upsample SOURCE to the resolution of GUIDE.
@@ -91,7 +93,7 @@ def upsample(
       graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
       graphsr upsample photo.jpg lidar.png -o depth.png --ply room.ply --focal 1520
       graphsr upsample photo.jpg thermal.tif -o fine.tif --align shift
-      graphsr upsample photo.jpg lidar.png -o depth.png --view
+      graphsr upsample photo.jpg lidar.png -o depth.png --view --unit mm
       graphsr upsample photos/ depths/ -o large/
       graphsr upsample 'photos/*.jpg' 'depths/*.png' -o large/ --jobs 4
       graphsr upsample photo.jpg scores.npy -o fine.npy --kind probabilities
@@ -103,6 +105,8 @@ def upsample(
     from graphsr.files.pair import PairFiles, PairOptions, upsample_pair
     from graphsr.measurements.noise import parse_noise
 
+    if unit and not view:
+        raise InputError("--unit: is shown where the result is looked at; add --view")
     number = confidence_number(confidence)
     files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty, ply)
     options = PairOptions(
@@ -134,7 +138,7 @@ def upsample(
         report = upsample_pair(files, options, note, keep=kept.append if view else None)
     _print_report(report)
     for result in kept:
-        view_result(files, options, result)
+        view_result(files, options, result, unit)
 
 
 def _print_report(report: PairReport) -> None:

@@ -23,6 +23,7 @@ from graphsr.cli.options import (
     Overwrite,
     Robust,
     Source,
+    Unit,
 )
 from graphsr.errors import InputError
 
@@ -38,9 +39,6 @@ Target = Annotated[
 Truth = Annotated[
     Path | None,
     typer.Option("--truth", metavar="FILE", help="The true target, to compare with.", show_default=False),
-]
-Unit = Annotated[
-    str, typer.Option("--unit", metavar="TEXT", help="The unit of the values, such as mm.", show_default=False)
 ]
 Page = Annotated[
     Path | None,
@@ -124,7 +122,7 @@ def view(
     _serve(session, port, open_browser=not no_browser)
 
 
-def view_result(files: PairFiles, options: PairOptions, result: Upsampled) -> None:
+def view_result(files: PairFiles, options: PairOptions, result: Upsampled, unit: str) -> None:
     """Show what `graphsr upsample` has just computed."""
     from graphsr.viewer import Session, SolveOptions, read_viewed_pair
 
@@ -143,7 +141,8 @@ def view_result(files: PairFiles, options: PairOptions, result: Upsampled) -> No
     pair = read_viewed_pair(
         files.guide, files.source, model=options.model, confidence=files.confidence, missing=options.missing
     )
-    _serve(Session(pair, chosen, result=result, camera=options.camera, explain=_sentence), 0, open_browser=True)
+    session = Session(pair, chosen, result=result, unit=unit, camera=options.camera, explain=_sentence)
+    _serve(session, 0, open_browser=True)
 
 
 def _serve(session: Session, port: int, *, open_browser: bool) -> None:
