@@ -86,10 +86,11 @@ def test_a_unit_is_for_looking(run: Run, pair: Pair) -> None:
 @pytest.mark.parametrize("command", ["view", "upsample"])
 def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command: str) -> None:
     own = ["--no-browser"] if command == "view" else ["--view", "--focal", "30", "-o", str(pair.folder / "out.png")]
+    own += ["--unit", "furlongs"]
     # A browser that cannot be opened, and so none that is.
     environment = {**os.environ, "BROWSER": "/bin/false", "PATH": "", "DISPLAY": ""}
     process = subprocess.Popen(
-        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own, "--unit", "furlongs"],
+        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
         # As in a terminal; what a shell starts in the background ignores it, and so would what the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
