@@ -167,16 +167,6 @@ def solve_problem(
     return Solution(target.to(device, dtype), outcome.iterations, error, time.perf_counter() - began)
 
 
-def _is_differentiable(problem: Problem) -> bool:
-    """Return whether somebody may ask for the gradients of a problem's target."""
-    edges, offsets = problem.edges, problem.offsets or problem.edges
-    inputs = (
-        edges.down, edges.right, offsets.down, offsets.right, problem.source, problem.confidence, problem.prior,
-        problem.prior_weight,
-    )  # fmt: skip
-    return torch.is_grad_enabled() and any(each.requires_grad for each in inputs)
-
-
 def _needs_double(problem: Problem, backend: Backend) -> bool:
     """Return whether single precision would surely not keep the promise of rtol."""
     sampling = problem.sampling
@@ -186,7 +176,6 @@ def _needs_double(problem: Problem, backend: Backend) -> bool:
     ):
         return True
     if sampling.couples_cells:
-        # The kernels keep averages in double precision, and notice where that is not enough (`ProjectedSystem`). A
-        # gradient has no second chance: it is solved for with the matrix of the target.
-        return not uses_numba(problem, backend) or blurs(sampling) or _is_differentiable(problem)
+        # The kernels keep averages in double precision, and notice where that is not enough (`ProjectedSystem`).
+        return not uses_numba(problem, backend) or blurs(sampling)
     return problem.exact and (sampling.straddles or not uses_numba(problem, backend))
