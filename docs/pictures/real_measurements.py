@@ -64,8 +64,9 @@ def outliers() -> None:
         "outliers",
         [
             panel("source", source),
-            panel("no option", graphsr.upsample(ROOM.guide, source).target),
-            panel("robust=True", graphsr.upsample(ROOM.guide, source, robust=True).target),
+            panel("colour", graphsr.upsample(ROOM.guide, source, model="colour").target),
+            panel("colour, robust=True", graphsr.upsample(ROOM.guide, source, model="colour", robust=True).target),
+            panel("default", graphsr.upsample(ROOM.guide, source).target),
         ],
     )
 

@@ -28,7 +28,7 @@ from graphsr.pictures.zoom import most_different, outlined
 
 ROOT = Path(__file__).parents[3]
 WORK, PICTURES, PAGE = ROOT / "gallery", ROOT / "docs" / "images" / "gallery", ROOT / "docs" / "gallery.md"
-EXAMPLES = (*rooms.EXAMPLES[:3], *land.EXAMPLES, *rooms.EXAMPLES[3:])
+EXAMPLES = (*rooms.EXAMPLES[:4], *land.EXAMPLES, *rooms.EXAMPLES[4:])
 _WIDTH = 320  # of a panel
 _QUALITY = 88
 _LINE = 120
