@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 
-# OpenMP's own setting; how often GNU's library looks before it sleeps, some microseconds; the milliseconds of LLVM's.
-PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "2000", "KMP_BLOCKTIME": "0"}
+# OpenMP's own setting; how often GNU's library looks before it sleeps (docs/choosing.md); the milliseconds of LLVM's.
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "5000", "KMP_BLOCKTIME": "0"}
 
 
 def wait_passively(environment: MutableMapping[str, str]) -> None:
