@@ -104,6 +104,17 @@ class TestTheFile:
         assert "8 x 8" in text
         assert "6 of about 64 pixels, 206 read around each" in text
         assert "megapixels a second" in text
+        assert "switched off" not in text
+
+    def test_the_summary_says_how_many_outliers_were_switched_off(self, command, tmp_path):
+        guide, source = pair_of_files(tmp_path)
+        with rasterio.open(source, "r+") as raster:
+            values = raster.read()
+            values[0, 7, 9] += 20_000
+            raster.write(values)
+        code, text, err = command(guide, source, "-o", tmp_path / "out.tif", *COLOUR, "--robust", "--tile", 64)
+        assert code == 0, err
+        assert "outliers   1 source pixel switched off" in text
 
     def test_bands_can_be_chosen(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path, bands=3)

@@ -70,6 +70,11 @@ def say(label: str, *sentences: str) -> None:
         results.print(line, soft_wrap=True)
 
 
+def switched_off(count: int) -> str:
+    """Return how many source pixels were taken for outliers, in words."""
+    return f"{'1 source pixel' if count == 1 else f'{count:,} source pixels'} switched off"
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, words: int, title: str = "") -> None:
     """Print a table whose first `words` columns are words, and the others figures."""
     grid = new_table(headings, words=words, title=title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import note, progress_bar, say
+from graphsr.cli.console import note, progress_bar, say, switched_off
 from graphsr.cli.options import Confidence, Exact, Footprint, Model, Noise, Overwrite, Robust, Uncertainty
 from graphsr.errors import InputError
 
@@ -188,7 +188,7 @@ def _print_report(report: RasterReport, output: Path, *, noise_estimated: bool) 
         bands = ", ".join(f"{sigma:.3g}" for sigma in plan.settings.errors.noise)
         say("noise", f"{bands} (standard deviation){', estimated' if noise_estimated else ''}")
     if report.switched_off is not None:
-        say("outliers", f"{report.switched_off:,} source pixels switched off")
+        say("outliers", switched_off(report.switched_off))
     total = len(plan.tiles)
     before = "" if report.tiles_done == total else f", {total - report.tiles_done} of them finished before"
     say("tiles", f"{total} of about {plan.side} pixels, {max(plan.halo)} read around each{before}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import note, print_error, progress_bar, say, spinner
+from graphsr.cli.console import note, print_error, progress_bar, say, spinner, switched_off
 from graphsr.cli.options import (
     Align,
     Baseline,
@@ -153,7 +153,7 @@ def _print_report(report: PairReport) -> None:
     if report.solve.noise is not None:
         say("noise", _noise(report))
     if report.robust:
-        say("outliers", _outliers(report))
+        say("outliers", switched_off(report.solve.switched_off))
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
     say("written", f"{files.output}, {report.size}, {report.stored_type}", *report.written.notes())
@@ -173,18 +173,13 @@ def _in_short(report: PairReport) -> Iterator[str]:
     if solve.noise is not None:
         yield f"noise {_noise(report)}"
     if report.robust:
-        yield _outliers(report)
+        yield switched_off(report.solve.switched_off)
     if solve.alignment:
         yield solve.alignment
 
 
 def _noise(report: PairReport) -> str:
     return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}"
-
-
-def _outliers(report: PairReport) -> str:
-    count = report.solve.switched_off
-    return f"{'1 source pixel' if count == 1 else f'{count:,} source pixels'} switched off"
 
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
