@@ -134,7 +134,8 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         system.fit()
     error = np.maximum(error, system.rounding * system.rms())
     if relative:
-        error = np.divide(error, bound / tolerance, out=np.zeros(count), where=bound > 0)
+        with np.errstate(invalid="ignore"):  # where x overflowed both are infinite: NaN, which meets no tolerance
+            error = np.divide(error, bound / tolerance, out=np.zeros(count), where=bound > 0)
     return total, error
 
 
