@@ -137,6 +137,20 @@ class TestUpsample:
         assert graphsr.upsample(guide, source, model=model).report.confidence < 1
         assert graphsr.upsample(guide, source, model=model, noise=0).report.confidence == 1
 
+    def test_a_stated_noise_is_believed_by_a_model_that_doubts_the_whole_source(self):
+        guide, source, _ = two_planes()
+        source[2, 3], source[3, 4] = np.nan, source[3, 4] + 3.0
+        model = graphsr.load("default")
+        with torch.no_grad():
+            model.noise_network.last.bias += 0.7
+        doubted, believed = (
+            graphsr.upsample(guide, source, model=model, noise=noise).problem.confidence[0, 0] for noise in (None, 0)
+        )
+        assert doubted.median() < 0.01  # measured: 2e-4
+        assert believed.median() == 1
+        assert believed[2, 3] == 0
+        assert believed[3, 4] < 1e-3  # measured: 5e-7
+
     def test_predicted_outliers_stay_doubted(self):
         guide, source, _ = two_planes()
         source[3, 4] += 3.0

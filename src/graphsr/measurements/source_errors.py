@@ -18,7 +18,7 @@ from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
 
-# A source pixel whose predicted noise is so many times what is stated is an outlier.
+# A source pixel whose predicted noise is so many times what is stated, and what is predicted for most, is an outlier.
 _OUTLIER = 5.0
 
 
@@ -158,7 +158,8 @@ def weigh(
 def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> Problem:
     """Return the problem with the confidence of a stated noise, in the place of what the model predicted.
 
-    A stated noise says nothing of outliers, which a model may have found: they stay doubted as predicted.
+    A stated noise says nothing of outliers, which a model may have found: they stay doubted as predicted. Where a model
+    doubts most of the source, that is its idea of the noise, which is not asked for any more.
 
     Args:
         problem: What the model made.
@@ -171,5 +172,8 @@ def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> 
     if bool((confidence == confidence[:, :1]).all()):
         confidence = confidence[:, :1]
     stated = confidence.to(given.dtype) * given
-    is_outlier = problem.confidence < stated / _OUTLIER**2
-    return replace(problem, confidence=torch.where(is_outlier, problem.confidence, stated))
+    is_missing = problem.confidence == 0
+    predicted = torch.where(is_missing, torch.nan, problem.confidence / given)
+    usual = predicted.flatten(2).nanmedian(2).values[..., None, None]
+    is_outlier = predicted < torch.minimum(confidence, usual) / _OUTLIER**2
+    return replace(problem, confidence=torch.where(is_missing | is_outlier, problem.confidence, stated))
