@@ -238,3 +238,26 @@ class TestSoftEdges:
         plain = draw_patch(self.pair(), (40, 48), Augmentation(), rng(3))
         again = draw_patch(self.pair(), (40, 48), replace(self.SOFT, soft_edges=0.0), rng(3))
         np.testing.assert_array_equal(plain.target, again.target)
+
+
+class TestUneven:
+    """Maps of depth cameras: a relief on every surface, which is part of the truth."""
+
+    def patch(self, seed: int, **how: float) -> Pair:
+        target = np.full((64, 80), 2.0, np.float32)
+        target[:, 40:] = 3.0  # a standard deviation of 0.5
+        target[5:9, 5:9] = np.nan
+        guide = np.zeros((64, 80, 3), np.uint8)
+        return draw_patch(Pair("step", guide, target, "m"), (64, 80), Augmentation(**how), rng(seed))
+
+    def test_a_relief_of_some_percent_lies_on_the_map_and_neighbours_share_it(self) -> None:
+        for seed in range(8):
+            relief = self.patch(seed, uneven=1.0).target - self.patch(seed).target
+            assert 0.001 * 0.5 < np.nanstd(relief) < 0.1 * 0.5
+            near = np.nanmean(np.diff(relief, axis=1) ** 2) / np.nanvar(relief)
+            assert near < 0.5  # white noise has 2
+
+    def test_unknown_pixels_stay_so_and_guides_are_not_touched(self) -> None:
+        plain, uneven = self.patch(3), self.patch(3, uneven=1.0)
+        np.testing.assert_array_equal(np.isnan(plain.target), np.isnan(uneven.target))
+        np.testing.assert_array_equal(plain.guide, uneven.guide)
