@@ -64,7 +64,7 @@ def test_a_flat_source_tells_no_shift(model: graphsr.Model, pair) -> None:
 
 
 def test_upsampling_with_a_learned_model_refines_what_it_finds(model: graphsr.Model) -> None:
-    # A pair on which the energy has clearly the smaller standard error: 0.04 pixels, and the likelihood 0.15.
+    # A pair on which the likelihood is not sure: its standard error is 0.15 pixels.
     pair = placed_pair(SHIFT, seed=12, factor=8, source_size=(32, 40))
     coarse = find_alignment(pair.guide, pair.source[None], "shift").matrix
     result = graphsr.upsample(pair.guide, pair.source, model=model, align="shift")
@@ -94,9 +94,15 @@ def test_a_change_is_turned_to_the_axes_of_the_guide(monkeypatch: pytest.MonkeyP
     best, error = alignment._refined(model, np.zeros((80, 80, 3)), np.zeros((1, 10, 10)), placements, quarter, 9.0)
     np.testing.assert_allclose(best - quarter, [-1, 0, 0, 0], atol=1e-9)
     assert error == 0.1
-    surer = alignment._refined(model, np.zeros((80, 80, 3)), np.zeros((1, 10, 10)), placements, quarter, 0.05)
-    assert surer[0] is quarter
-    assert surer[1] == 0.05
+
+
+def test_what_energies_do_not_tell_stays_as_it_was(monkeypatch: pytest.MonkeyPatch, model: graphsr.Model) -> None:
+    nominal = np.column_stack([np.diag([8.0, 8.0]), np.zeros(2)])
+    placements, given = alignment.Placements(nominal, np.array([80.0, 80.0])), np.array([1.0, 2.0, 0.0, 0.0])
+    monkeypatch.setattr(alignment, "refined_shift", lambda *_: None)
+    best, error = alignment._refined(model, np.zeros((80, 80, 3)), np.zeros((1, 10, 10)), placements, given, 0.05)
+    assert best is given
+    assert error == 0.05
 
 
 def test_the_parabola_has_the_minimum_of_the_energies() -> None:

@@ -184,14 +184,14 @@ def _refined(
 ) -> tuple[np.ndarray, float]:
     """Return parameters (4,) whose shift the graph of a model has refined, and their standard error.
 
-    Where the refined shift has a larger standard error, what was given is returned.
+    Where energies tell no shift, what was given is returned.
     """
     placed = Alignment(placements.matrix(best))
     size, source_size = (guide.shape[0], guide.shape[1]), (source.shape[1], source.shape[2])
     frame = placed.frame(size)
     seen = frame.turned(guide) if frame.turn else guide
     found = refined_shift(model, seen, source, placed.sampling(size, source_size))
-    if found is None or found.error > error:
+    if found is None:
         return best, error
     down, right = found.change
     cos, sin = math.cos(frame.turn), math.sin(frame.turn)
