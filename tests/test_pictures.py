@@ -25,8 +25,9 @@ from graphsr.pictures import (
 )
 from graphsr.pictures.colour import MISSING_COLOUR
 from graphsr.pictures.graph import graph_picture
-from graphsr.pictures.lettering import plain, shortened, text_width
+from graphsr.pictures.lettering import plain, shortened, text_width, wrapped
 from graphsr.pictures.points import enlarged_points, is_sparse
+from graphsr.pictures.preview import caption
 from graphsr.pictures.scale_bar import tick_labels, ticks
 from graphsr.pictures.zoom import most_different
 
@@ -119,8 +120,25 @@ class TestLettering:
         assert text.endswith("...")
         assert text_width(text, 14) <= 80
 
+    def test_a_caption_is_broken_between_words_before_it_is_cut(self) -> None:
+        text = "source   20 x 60, channel 1 of 5"
+        assert wrapped(text, 14, 1000, 3) == [text]
+        lines = wrapped(text, 14, 150, 3)
+        assert [line.split() for line in lines] == [["source", "20", "x", "60,"], ["channel", "1", "of", "5"]]
+        assert all(text_width(line, 14) <= 150 for line in wrapped(text, 14, 60, 3))
+        assert wrapped(text, 14, 60, 3)[-1].endswith("...")
+        assert wrapped("source   160 x 480, 157 points", 14, 160, 3) == ["source   160 x 480,", "157 points"]
+        assert wrapped("", 14, 60, 3) == []
+
 
 class TestLayout:
+    def test_captions_of_narrow_panels_have_room(self) -> None:
+        narrow = np.zeros((300, 90, 3), np.uint8)
+        low, high = (panels([Panel(narrow, text), Panel(narrow, "b")]) for text in ("a", "interpolated source, closer"))
+        assert high.shape[0] > low.shape[0] + 13
+        # The panels have moved down as a whole, with white between them and the letters.
+        assert np.array_equal(high[-320:], low[-320:])
+
     def test_panels_are_shown_pixel_for_pixel_on_white(self) -> None:
         rng = np.random.default_rng(0)
         parts = [rng.integers(0, 256, size).astype(np.uint8) for size in ((9, 12, 3), (7, 5, 3))]
@@ -259,6 +277,22 @@ class TestPreview:
         among = np.stack([shown, others, -others, others], -1)
         beside = preview(guide, among[::8, ::8], among)
         assert np.array_equal(alone[40:], beside[40:])  # but for captions
+
+    def test_captions_say_what_is_shown_and_what_is_missing(self) -> None:
+        map_, points, hole = np.ones((30, 40)), np.full((30, 40), np.nan), np.ones((30, 40, 5))
+        points[3, 4] = 1
+        hole[:2, :2, 0] = np.nan
+        assert caption("guide", np.ones((30, 40, 3))) == "guide   40 × 30"
+        assert caption("source", map_) == "source   40 × 30"
+        assert caption("source", points) == "source   40 × 30, 1 point"
+        assert caption("source", hole) == "source   40 × 30, channel 1 of 5, 4 missing (grey)"
+        assert caption("target", np.ones((30, 40, 3))) == "target   40 × 30, 3 channels as colours"
+
+    def test_missing_colours_are_grey_too(self) -> None:
+        source, target = np.random.default_rng(0).uniform(size=(2, 2, 3)), np.ones((80, 80, 3))
+        source[0, 1, 2] = np.nan
+        picture = preview(np.zeros((80, 80, 3), np.uint8), source, target)
+        assert (picture == MISSING_COLOUR).all(-1).sum() == 240 * 240
 
     @pytest.mark.parametrize("channels", [1, 2, 3, 5])
     def test_sources_with_several_channels_have_a_preview(self, channels: int) -> None:

@@ -74,11 +74,12 @@ class Client:
 
 
 @contextmanager
-def serving(shown: ViewedPair, model: str = "bicubic", **more: Any) -> Iterator[Client]:
-    """Serve a pair, solved with a model that takes no time."""
+def serving(shown: ViewedPair, model: str = "bicubic", *, solve: bool = True, **more: Any) -> Iterator[Client]:
+    """Serve a pair, solved with a model that takes no time, or with the target that it has."""
     session = Session(shown, SolveOptions(model=model), unit="mm", **more)
-    session.solve()
-    assert session.wait(180)
+    if solve:
+        session.solve()
+        assert session.wait(180)
     with ViewServer(session) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from graphsr.files import Image
-from graphsr.solver.progress import notify
+from graphsr.solver.progress import notify, part
 from graphsr.viewer import Session, SolveOptions, ViewedPair, write_page
-from graphsr.viewer.solving import Progress, SolveQueue
+from graphsr.viewer.solving import SolveQueue
 
 _rng = np.random.default_rng(0)
 
@@ -99,15 +99,20 @@ class TestQueue:
         assert failures == []
 
 
-def test_progress_is_the_way_of_the_error_to_its_bound() -> None:
-    progress = Progress()
-    progress.update(8, 1000.0)
-    assert progress.fraction == 0
-    progress.update(16, 10.0)
-    assert progress.fraction == pytest.approx(2 / 3)
-    assert progress.message == "solving: iteration 16"
-    progress.update(24, 0.5)
-    assert progress.fraction == 1
-    progress.update(8, 100.0)  # another solve, of the uncertainty
-    assert progress.fraction == 0
-    assert progress.message == "solving: solve 2, iteration 8"
+def test_the_page_hears_of_an_uncertainty_how_far_all_of_it_is() -> None:
+    told: list[dict[str, Any]] = []
+
+    def solve(options: SolveOptions) -> None:
+        with part(0.5, 1.0, "uncertainty"):
+            for iterations, error in ((8, 100.0), (16, 10.0)):
+                notify(iterations, error)
+                assert queue.progress is not None
+                told.append(queue.progress.as_json())
+
+    queue = SolveQueue(solve, lambda error: told.append({"error": error}))
+    queue.submit(SolveOptions())
+    assert queue.wait(10)
+    assert [(one["message"], one["fraction"]) for one in told] == [
+        ("uncertainty: iteration 8", 0.5),
+        ("uncertainty: iteration 16", 0.75),
+    ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphsr.cli.console import note, say, spinner
+from graphsr.cli.console import note, say, solve_bar
 from graphsr.cli.options import (
     Baseline,
     Focal,
@@ -107,7 +107,7 @@ def complete(
 
     files = CompletionFiles(guide, points, output, confidence, preview, ply)
     camera = parse_camera(focal, intrinsics, baseline, wanted=ply is not None)
-    with spinner(f"completing {points.name}"):
+    with solve_bar(f"completing {points.name}"):
         report = complete_file(
             files,
             note,

@@ -17,6 +17,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -121,6 +122,53 @@ def spinner(description: str) -> Iterator[None]:
     with Progress(*columns, console=messages, transient=True, disable=not _live()) as progress:
         progress.add_task(escape(description), total=None)
         yield
+
+
+@contextmanager
+def solve_bar(description: str) -> Iterator[None]:
+    """Show how far the solves inside a `with` block are, all together, as `share_bar` does."""
+    from graphsr.solver.progress import Meter, Part, observed  # here, as torch takes seconds
+
+    meter = Meter()
+    with share_bar(description) as show:
+
+        def observer(iterations: int, error: float, part: Part) -> None:
+            meter.update(iterations, error, part)
+            show(meter.words, meter.fraction or 0.0)
+
+        with observed(observer):
+            yield
+
+
+@contextmanager
+def share_bar(description: str) -> Iterator[Callable[[str, float], None]]:
+    """Show a bar with the time so far; yield the function that is called with what is being done, and how far all is.
+
+    Without a terminal (in a log file) a line is printed every half minute.
+    """
+    if not _live():
+        yield _share_printer(description)
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=messages, transient=True) as progress:
+        task = progress.add_task(escape(description), total=None)
+        yield lambda words, share: progress.update(
+            task, description=escape(f"{description}, {words}"), completed=share, total=1.0
+        )
+
+
+def _share_printer(description: str) -> Callable[[str, float], None]:
+    began = last = time.monotonic()
+
+    def update(words: str, share: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY:
+            last = now
+            line = f"{description}, {words}: {share:.0%} in all, {_duration(now - began)} so far"
+            messages.print(line, markup=False, soft_wrap=True)
+
+    return update
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import note, print_error, progress_bar, say, spinner, switched_off
+from graphsr.cli.console import note, print_error, progress_bar, say, solve_bar, switched_off
 from graphsr.cli.options import (
     Align,
     Baseline,
@@ -134,7 +134,7 @@ def upsample(
             f"{many}: is a folder or a pattern, but {one} is one file; give two files, or for many pairs two folders"
         )
     kept: list[Upsampled] = []
-    with spinner(f"upsampling {source.name}"):
+    with solve_bar(f"upsampling {source.name}"):
         report = upsample_pair(files, options, note, keep=kept.append if view else None)
     _print_report(report)
     for result in kept:

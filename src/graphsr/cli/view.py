@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphsr.cli.console import note, results, say, spinner
+from graphsr.cli.console import note, results, say, share_bar, spinner
 from graphsr.cli.options import (
     Align,
     Confidence,
@@ -54,6 +54,8 @@ Port = Annotated[
     int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port to serve at.", show_default="any")
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")]
+
+_LOOK_EVERY = 0.1  # seconds
 
 
 def view(
@@ -165,9 +167,12 @@ def _write(session: Session, output: Path, source: Path) -> None:
     from graphsr.viewer import write_page
 
     if not session.has_target:
-        with spinner(f"upsampling {source.name}"):
+        with share_bar(f"upsampling {source.name}") as show:
             session.solve()
-            session.wait()
+            while not session.wait(_LOOK_EVERY):
+                solving = session.progress()["solving"]
+                if solving is not None:
+                    show(solving["message"], solving["fraction"] or 0.0)
         if session.error:
             raise InputError(session.error)
     with spinner(f"writing {output.name}"):

@@ -26,6 +26,7 @@ from torch.nn.functional import avg_pool2d, pad
 from graphsr.errors import InputError
 from graphsr.measurements.noise import noise_confidence
 from graphsr.solver import Problem, solve_problem
+from graphsr.solver.progress import part
 
 # Errors beyond so many standard deviations are suspected: in a look at the source alone, and in the first solve.
 _SUSPECT = 3.0
@@ -41,6 +42,7 @@ _SOFTNESS = 0.1
 # How many source pixels around a pixel decide whether it is an outlier, beside those that the graph connects it to.
 REACH = _RADIUS + 3
 _PROBES = 4
+_TURNS = 2  # solves, each after the weights that follow from the one before
 _RTOL, _PROBE_RTOL = 1e-2, 3e-2  # of these solves, which only have to tell outliers
 # So small a prior weight changes no matrix; the prior divided by it is the right-hand side of a probe.
 _PROBE_WEIGHT = 1e-9
@@ -104,20 +106,21 @@ def find_inliers(
     allowed = cutoff or _SUSPECT * (least(_FIRST_LEAST_ERROR) + _local_variance(errors)).sqrt()
     weights = _switched_off(torch.ones_like(source), known & (errors.abs() > allowed), known)
     target: Tensor | None = None
-    for last in (False, True):
-        problem = prepare(weights)
-        off = weights == 0
-        softness = soft_confidence(unit, problem.sampling.factor)
-        soft = replace(problem, confidence=problem.confidence.clamp_max(softness) * ~off, exact=False)
-        target = solve_problem(soft if target is None else replace(soft, start=target), rtol=_RTOL).target
-        errors = problem.sampling(target) - source
-        variance = least(_LEAST_ERROR) + _local_variance(errors)
-        variance = variance + (_SOFTNESS * std).square() * softness * _predicted_variance(soft, softness, off)
-        allowed = cutoff or _allowed_deviations(off, errors / variance.sqrt(), known) * variance.sqrt()
-        weights = torch.where(off, (1 - (errors / allowed).square()).clamp_min(0).square(), weights)
-        if not last:  # the next solve judges what this one suspects
-            allowed = cutoff or _SUSPECT * variance.sqrt()
-            weights = _switched_off(weights, known & ~off & (errors.abs() > allowed), known)
+    for turn in range(_TURNS):
+        with part(turn / _TURNS, (turn + 1) / _TURNS):
+            problem = prepare(weights)
+            off = weights == 0
+            softness = soft_confidence(unit, problem.sampling.factor)
+            soft = replace(problem, confidence=problem.confidence.clamp_max(softness) * ~off, exact=False)
+            target = solve_problem(soft if target is None else replace(soft, start=target), rtol=_RTOL).target
+            errors = problem.sampling(target) - source
+            variance = least(_LEAST_ERROR) + _local_variance(errors)
+            variance = variance + (_SOFTNESS * std).square() * softness * _predicted_variance(soft, softness, off)
+            allowed = cutoff or _allowed_deviations(off, errors / variance.sqrt(), known) * variance.sqrt()
+            weights = torch.where(off, (1 - (errors / allowed).square()).clamp_min(0).square(), weights)
+            if turn < _TURNS - 1:  # the next solve judges what this one suspects
+                allowed = cutoff or _SUSPECT * variance.sqrt()
+                weights = _switched_off(weights, known & ~off & (errors.abs() > allowed), known)
     assert target is not None
     return Inliers(weights, target)
 

@@ -16,6 +16,7 @@ import torch
 from graphsr.graph import Edges
 from graphsr.solver import Problem, set_up
 from graphsr.solver.gradient import demand
+from graphsr.solver.progress import part
 
 # One hash has a sign for each of so many draws.
 MOST_DRAWS = 64
@@ -45,8 +46,11 @@ def posterior_variance(
     device, channels = problem.source.device, problem.confidence.shape[1]
     if device.type == "mps":  # which has no double precision
         problem = problem.to("cpu")
-    singles = (one_channel(problem, k).to(torch.float32) for k in range(channels))
-    each = [_variance(single, draws, origin, source_origin) for single in singles]
+    each = []
+    for k in range(channels):
+        which = f"uncertainty of channel {k + 1} of {channels}" if channels > 1 else "uncertainty"
+        with part(k / channels, (k + 1) / channels, which):
+            each.append(_variance(one_channel(problem, k).to(torch.float32), draws, origin, source_origin))
     return torch.stack(each)[None].to(device, problem.source.dtype)
 
 
@@ -88,10 +92,13 @@ def _variance(problem: Problem, draws: int, origin: tuple[int, int], source_orig
     bits = [_hashes(_shape(problem, kind), source_origin if kind == _SOURCE else origin, kind) for kind in range(4)]
     matrix = set_up(problem)
     for first in range(0, draws, at_once):
-        numbers = range(first, min(first + at_once, draws))
-        rhs = torch.stack([_perturbation(problem, bits, k) for k in numbers])[None]
-        source = torch.stack([_perturbed_source(problem, bits[_SOURCE], k) for k in numbers])[None]
-        found, iterations, error = matrix.minimise(source, rhs, torch.zeros_like(rhs), tolerance=_RTOL, relative=True)
+        last = min(first + at_once, draws)
+        numbers = range(first, last)
+        with part(first / draws, last / draws):
+            rhs = torch.stack([_perturbation(problem, bits, k) for k in numbers])[None]
+            source = torch.stack([_perturbed_source(problem, bits[_SOURCE], k) for k in numbers])[None]
+            start = torch.zeros_like(rhs)
+            found, iterations, error = matrix.minimise(source, rhs, start, tolerance=_RTOL, relative=True)
         if not float(error.max()) <= _RTOL and rhs.dtype == torch.float32:
             return _variance(problem.to(torch.float64), draws, origin, source_origin).to(total)
         demand("the solve for the uncertainty", float(error.max()), _RTOL, int(iterations.max()), "its own size")

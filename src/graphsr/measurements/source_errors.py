@@ -17,9 +17,12 @@ from graphsr.models.base import Model, Result, whole
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
+from graphsr.solver.progress import part
 
 # A source pixel whose predicted noise is so many times what is stated, and what is predicted for most, is an outlier.
 _OUTLIER = 5.0
+# Where outliers have been found, and the graph without them made, as parts of the time until the target.
+_OUTLIERS_FOUND, _GRAPH_MADE = 0.85, 0.95
 
 
 @dataclass(frozen=True)
@@ -143,15 +146,17 @@ def weigh(
     if errors.robust is False:
         return Weighed(prepare(everything), noise, torch.zeros_like(source[:, 0], dtype=torch.bool))
     assert model.noise_unit is not None
-    found = find_inliers(
-        prepare,
-        source,
-        std,
-        estimate_noise(source) if noise is None else noise,
-        model.noise_unit,
-        None if errors.robust is True else errors.robust,
-    )
-    problem = replace(prepare(found.weights), start=found.start)
+    with part(0.0, _OUTLIERS_FOUND, "outliers"):
+        found = find_inliers(
+            prepare,
+            source,
+            std,
+            estimate_noise(source) if noise is None else noise,
+            model.noise_unit,
+            None if errors.robust is True else errors.robust,
+        )
+    with part(_OUTLIERS_FOUND, _GRAPH_MADE):
+        problem = replace(prepare(found.weights), start=found.start)
     return Weighed(problem, noise, ((found.weights == 0) & torch.isfinite(source)).any(1))
 
 

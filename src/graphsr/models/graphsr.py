@@ -30,6 +30,7 @@ from graphsr.models.window import Locality, Window
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
+from graphsr.solver.progress import part
 
 # The network's raw outputs are near 1; this is the size that offsets begin with, in standard deviations of the source.
 _OFFSET_SCALE = 0.01
@@ -43,6 +44,8 @@ _FIRST_NOISE_UNIT = 3e-3
 LEAST_NOISE_FACTOR = 2.5
 # Images of together so many pixels go through the network side by side, larger ones one after another.
 _PIXELS_AT_ONCE = 2**20
+# What the time until the target is spent on: the first target until here, the network, the second target between these.
+_GRAPH, _FIRST_SHOWN, _SECOND_SHOWN = "graph", 0.15, (0.75, 0.9)
 
 
 class GraphSR(Model):
@@ -186,14 +189,16 @@ class GraphSR(Model):
         shown = None
         if how.first_target:
             edges = first_graph(colours, seen, how)
-            shown = shown_target(edges, source, confidence, window, component, self.rtol)
+            with part(0.0, _FIRST_SHOWN, _GRAPH):
+                shown = shown_target(edges, source, confidence, window, component, self.rtol)
         first = None if shown is None else _on_scale(shown, scale)
         predicted = self.predict(colours, seen, source, window, first, scale)
         if not how.reweighting:
             return predicted, shown
         edges, offsets = predicted
         start = component if shown is None else shown
-        shown = shown_target(edges, source, confidence, window, start, self.rtol, offsets)
+        with part(*_SECOND_SHOWN, _GRAPH):
+            shown = shown_target(edges, source, confidence, window, start, self.rtol, offsets)
         edges = self.reweighting(edges, _on_scale(shown, scale), colours, seen, log_factor(window.sampling))
         return Prediction(edges, offsets), shown
 

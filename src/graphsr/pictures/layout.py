@@ -10,14 +10,16 @@ from PIL import Image
 
 from graphsr.errors import InputError
 from graphsr.pictures.colour import Scale
-from graphsr.pictures.lettering import PAPER, draw_text, draw_upwards, shortened
+from graphsr.pictures.lettering import PAPER, draw_text, draw_upwards, shortened, wrapped
 from graphsr.pictures.palette import Picture
 from graphsr.pictures.scale_bar import bar_width, draw_bar
+
+_CAPTION_LINES = 3  # at the most, above panels that are narrow
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A picture (H, W, 3) with a line of text above it."""
+    """A picture (H, W, 3) with a caption above it."""
 
     picture: Picture
     caption: str = ""
@@ -97,8 +99,9 @@ def sheet(
                 continue
             at = (left + (width - panel.width) // 2, top + (height - panel.height) // 2)
             canvas.paste(Image.fromarray(panel.picture), at)
-            caption = shortened(panel.caption, grid.text_size, width)
-            draw_text(canvas, (at[0], at[1] - above), caption, grid.text_size)
+            lines = wrapped(panel.caption, grid.text_size, width, _CAPTION_LINES)
+            for n, line in enumerate(reversed(lines)):
+                draw_text(canvas, (at[0], at[1] - above - n * _line(grid.text_size)), line, grid.text_size)
     _draw_titles(canvas, grid, rows, column_titles, row_titles, title)
     left = grid.right + grid.margin
     for scale in scales:
@@ -118,7 +121,7 @@ def _draw_titles(
     size = grid.text_size
     if title:
         draw_text(canvas, (grid.margin, grid.margin + size), title, round(1.25 * size))
-    captions = _line(size) if _has_captions(rows[0]) else 0
+    captions = _caption_lines(rows[0], grid.column_width, size) * _line(size)
     base = grid.row_top[0] - captions - round(0.45 * size)
     for text, left, width in zip(column_titles, grid.column_left, grid.column_width, strict=False):
         draw_text(canvas, (left + width / 2, base), shortened(text, size, width), size, anchor="ms")
@@ -146,7 +149,7 @@ def _grid(
     top = margin + (round(2.0 * size) if title else 0) + (_line(size) if column_titles else 0)
     row_top = []
     for row, height in zip(rows, heights, strict=True):
-        top += _line(size) if _has_captions(row) else 0
+        top += _caption_lines(row, widths, size) * _line(size)
         row_top.append(top)
         top += height + gap
     return _Grid(size, margin, column_left, widths, row_top, heights)
@@ -161,5 +164,7 @@ def _line(text_size: int) -> int:
     return round(1.55 * text_size)
 
 
-def _has_captions(row: Sequence[Panel | None]) -> bool:
-    return any(panel is not None and panel.caption for panel in row)
+def _caption_lines(row: Sequence[Panel | None], widths: Sequence[int], text_size: int) -> int:
+    """Return the lines of the longest caption of a row."""
+    shown = [(panel, width) for panel, width in zip(row, widths, strict=False) if panel is not None]
+    return max((len(wrapped(panel.caption, text_size, width, _CAPTION_LINES)) for panel, width in shown), default=0)

@@ -40,6 +40,26 @@ def shortened(text: str, size: int, width: int) -> str:
     return text.rstrip() + "..."
 
 
+def wrapped(text: str, size: int, width: int, most: int) -> list[str]:
+    """Return the text in lines no wider than `width`, broken after commas or else between words.
+
+    The last of `most` lines is cut with dots.
+    """
+    words = text.split(" ")
+    lines: list[str] = []
+    while words and len(lines) < most - 1:
+        count = len(words)
+        while count > 1 and text_width(" ".join(words[:count]), size) > width:
+            count -= 1
+        if count < len(words):  # rather after a comma
+            count = next((n for n in range(count, 0, -1) if words[n - 1].endswith(",")), count)
+        lines.append(" ".join(words[:count]).strip())
+        words = words[count:]
+    if words:
+        lines.append(" ".join(words).strip())
+    return [shortened(line, size, width) for line in lines if line]
+
+
 def draw_text(canvas: Image.Image, at: tuple[float, float], text: str, size: int, anchor: str = "ls") -> None:
     """Write at a point; the anchor is Pillow's ("ls": left end of the base line)."""
     ImageDraw.Draw(canvas).text(at, plain(text), font=font(size), fill=INK, anchor=anchor)

@@ -16,8 +16,12 @@ _VISIBLE = 4  # pixels of the picture; what is as large can be seen as it is
 
 def is_sparse(values: NDArray[Any], size: tuple[int, int]) -> bool:
     """Return whether a map (h, w) shown in so many rows and columns is one of points too small to be seen."""
-    share = np.count_nonzero(np.isfinite(values)) / values.size
-    return bool(share < _FEW) and max(size[0] / values.shape[0], size[1] / values.shape[1]) < _VISIBLE
+    return has_few(np.isfinite(values)) and max(size[0] / values.shape[0], size[1] / values.shape[1]) < _VISIBLE
+
+
+def has_few(known: NDArray[np.bool_]) -> bool:
+    """Return whether so few pixels (h, w) are known that they are points rather than a map with holes."""
+    return bool(np.count_nonzero(known) < _FEW * known.size)
 
 
 def enlarged_points(values: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from graphsr.pictures.colour import Scale, as_picture, colourise, robust_range
+from graphsr.pictures.colour import MISSING_COLOUR, Scale, as_picture, colourise, robust_range
 from graphsr.pictures.graph import graph_picture
 from graphsr.pictures.layout import Panel, sheet
 from graphsr.pictures.palette import Picture
-from graphsr.pictures.points import enlarged_points, is_sparse
+from graphsr.pictures.points import enlarged_points, has_few, is_sparse
 from graphsr.pictures.zoom import Part, most_different, outlined
 
 # Pixels on the longer side of a panel, and panels in a row; of images as wide, or as high, as `_LONG` times the other
@@ -42,7 +42,9 @@ class _Colours:
         if not self.three_channels:
             return colourise(_first(image), self.low, self.high)
         share = (np.nan_to_num(image, nan=self.low) - self.low) / (self.high - self.low)
-        return as_picture(np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8))
+        picture = np.array(as_picture(np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8)))
+        picture[~np.isfinite(image).all(2)] = MISSING_COLOUR
+        return picture
 
     def scales(self, units: str) -> list[Scale]:
         return [] if self.three_channels else [Scale(self.low, self.high, units)]
@@ -82,13 +84,13 @@ def preview(
     part = None if interpolated is None else most_different(_shown(interpolated), _shown(target))
     scales = colours.scales(units)
     shown: list[Panel | None] = [
-        Panel(_framed(resized(as_picture(guide), size), part, (height, width)), _caption("guide", guide)),
-        Panel(_source_picture(source, colours, size), _caption("source", source)),
+        Panel(_framed(resized(as_picture(guide), size), part, (height, width)), caption("guide", guide)),
+        Panel(_source_picture(source, colours, size), caption("source", source)),
     ]
     if interpolated is not None:
         shown.append(Panel(resized(colours.picture(interpolated), size), "interpolated source"))
     target_picture = _framed(resized(colours.picture(target), size), part, (height, width))
-    shown.append(Panel(target_picture, _caption("target", target)))
+    shown.append(Panel(target_picture, caption("target", target)))
     graph = None
     if edge_weights is not None:
         graph = Panel(resized(graph_picture(*edge_weights, size), size, sharp=True), "edge weights, dark: weak")
@@ -100,7 +102,7 @@ def preview(
         names = "guide, closer", "interpolated, closer", "target, closer"
         first, *others = (Panel(resized(each, size), name) for each, name in zip(look, names, strict=True))
         shown += [first, graph, *others]
-        scales += close.scales("closer")
+        scales = [*colours.scales(units or "whole"), *close.scales("closer")]
     return sheet([shown[n : n + columns] for n in range(0, len(shown), columns)], scales=scales)
 
 
@@ -138,9 +140,21 @@ def _first(image: NDArray[Any]) -> NDArray[Any]:
     return image if image.ndim == 2 else image[..., 0]
 
 
-def _caption(name: str, image: NDArray[Any]) -> str:
-    size = f"{name}   {image.shape[1]} × {image.shape[0]}"
+def caption(name: str, image: NDArray[Any]) -> str:
+    """Return what stands above an image: its name and size, what is shown of its channels, and what is missing of it.
+
+    Args:
+        name: "guide", whose channels need no words, or another.
+        image: (H, W) or (H, W, C), NaN for missing.
+    """
+    text = f"{name}   {image.shape[1]} × {image.shape[0]}"
+    if name == "guide":
+        return text
     channels = image.shape[2] if image.ndim == 3 else 1
-    if name != "guide" and channels > 1:
-        return f"{size}, 3 channels as colours" if channels == 3 else f"{size}, channel 1 of {channels}"
-    return size
+    if channels > 1:
+        text += ", 3 channels as colours" if channels == 3 else f", channel 1 of {channels}"
+    known = np.isfinite(_shown(image)).reshape(*image.shape[:2], -1).all(2)
+    count = int(np.count_nonzero(known))
+    if has_few(known):
+        return f"{text}, {count:,} {'point' if count == 1 else 'points'}"
+    return text if known.all() else f"{text}, {known.size - count:,} missing (grey)"

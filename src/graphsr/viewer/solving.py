@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from numba.core import event
 
-from graphsr.solver.progress import observed
+from graphsr.solver.progress import Meter, Part, observed
 from graphsr.viewer.options import SolveOptions
 
 _COMPILATION = "numba:compile"  # the kind of event, not sent for kernels that are loaded from the cache
@@ -23,31 +22,15 @@ class Cancelled(Exception):
 
 @dataclass
 class Progress:
-    """How far a solve is."""
+    """How far a solve is, and since when."""
 
-    message: str = "preparing"
-    fraction: float | None = None  # None: not known
-    began: float = 0.0
-    _solves: int = 1
-    _iterations: int = 0
-    _first_error: float = math.inf
-
-    def update(self, iterations: int, error: float) -> None:
-        """Take note of an iteration and its error in parts of the tolerance."""
-        if iterations <= self._iterations:
-            self._solves, self._first_error = self._solves + 1, math.inf
-        self._iterations = iterations
-        if math.isfinite(error) and error > 0:
-            if math.isinf(self._first_error):
-                self._first_error = max(error, 2.0)
-            done = math.log(self._first_error / error) / math.log(self._first_error)
-            self.fraction = min(max(done, 0.0), 1.0)
-        which = f"solve {self._solves}, " if self._solves > 1 else ""
-        self.message = f"solving: {which}iteration {iterations}"
+    meter: Meter = field(default_factory=Meter)
+    began: float = field(default_factory=time.monotonic)
 
     def as_json(self) -> dict[str, Any]:
         """Return what the page needs to know."""
-        return {"message": self.message, "fraction": self.fraction, "seconds": time.monotonic() - self.began}
+        seconds = time.monotonic() - self.began
+        return {"message": self.meter.words, "fraction": self.meter.fraction, "seconds": seconds}
 
 
 class _CompilationListener(event.Listener):
@@ -57,7 +40,7 @@ class _CompilationListener(event.Listener):
         self._progress = progress
 
     def on_start(self, _: Any) -> None:
-        self._progress.message = "compiling kernels (once; cached for later)"
+        self._progress.meter.words = "compiling kernels (once; cached for later)"
 
     def on_end(self, _: Any) -> None:
         pass
@@ -88,7 +71,7 @@ class SolveQueue:
             self._waiting = options
             self._cancelled.set()
             if self._progress is None:
-                self._progress = Progress(began=time.monotonic())
+                self._progress = Progress()
                 self._idle.clear()
                 threading.Thread(target=self._run, name="graphsr solve", daemon=True).start()
 
@@ -116,14 +99,14 @@ class SolveQueue:
                     self._progress = None
                     self._idle.set()
                     return
-                progress = self._progress = Progress(began=time.monotonic())
+                progress = self._progress = Progress()
             self._solve_once(options, progress)
 
     def _solve_once(self, options: SolveOptions, progress: Progress) -> None:
-        def observer(iterations: int, error: float) -> None:
+        def observer(iterations: int, error: float, part: Part) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
-            progress.update(iterations, error)
+            progress.meter.update(iterations, error, part)
 
         try:
             with observed(observer), event.install_listener(_COMPILATION, _CompilationListener(progress)):

@@ -10,6 +10,7 @@ from graphsr.solver.backends.projection_numba import ProjectedImage, prepare_pro
 from graphsr.solver.backends.relaxation_numba import RelaxedImage, prepare_relaxed
 from graphsr.solver.iteration import minimise
 from graphsr.solver.problem import Problem
+from graphsr.solver.progress import part
 from graphsr.threads import running_kernels
 
 # Channels of together so many pixels are iterated side by side: what an iteration reads of them fits into a cache.
@@ -75,11 +76,13 @@ class NumbaMatrix:
                     done[:], estimate[:] = 1, found
                     continue
             at_once = max(1, _PIXELS_AT_ONCE // (x.shape[1] * x.shape[2]))
-            for first in range(0, x.shape[0], at_once):
-                some = slice(first, first + at_once)
+            count, images = x.shape[0], len(self._images)
+            for first in range(0, count, at_once):
+                some = slice(first, min(first + at_once, count))
                 system = one.system(sources[image, channels][some], side[some], x[some])
                 system.slowest = self._slowest.get(number, one.slowest)
-                done[some], estimate[some] = minimise(system, tolerance, relative)
+                with part((number + some.start / count) / images, (number + some.stop / count) / images):
+                    done[some], estimate[some] = minimise(system, tolerance, relative)
                 self._slowest[number] = system.slowest
                 x[some] = system.x
             failed = x.dtype == np.float64 and not bool((estimate <= tolerance).all())

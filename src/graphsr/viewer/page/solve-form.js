@@ -68,8 +68,13 @@ function showProgress(solving) {
   $("stop").hidden = !solving;
   $("solve").textContent = solving ? "Solve with these instead" : "Solve again";
   document.body.classList.toggle("solving", Boolean(solving));
-  if (solving) showBanner(`${solving.message}, ${solving.seconds.toFixed(0)} s`, solving);
+  if (solving) showBanner(`${solving.message}, ${share(solving)}${solving.seconds.toFixed(0)} s`, solving);
   else $("banner").hidden = true;
+}
+
+// How far all of it is: the target, and an uncertainty if one was asked for.
+function share(solving) {
+  return solving.fraction === null ? "" : `${Math.floor(100 * solving.fraction)} % in all, `;
 }
 
 function showBanner(text, solving) {

@@ -14,6 +14,7 @@ export class TileCache {
     this.tiles = new Map(); // in the order of use, the oldest first
     this.loading = new Map();
     this.wanted = [];
+    this.awaited = new Set(); // keys of the tiles that the picture lacks
     this.bytes = 0;
   }
 
@@ -30,6 +31,7 @@ export class TileCache {
 
   // Load what the picture needs, instead of what it needed before.
   want(places) {
+    this.awaited = new Set(places.map(place => keyOf(...place)));
     this.wanted = places.filter(place => !this.loading.has(keyOf(...place)));
     this.next();
   }
@@ -52,7 +54,7 @@ export class TileCache {
         this.tiles.set(key, tile);
         this.bytes += data.byteLength;
         this.dropOld();
-        this.onload(); // whoever asked for it, the picture may wait for it
+        if (this.awaited.has(key)) this.onload(); // not for values under the cursor alone, which change no picture
         return tile;
       }).finally(() => {
         this.loading.delete(key);
