@@ -27,7 +27,7 @@ _HOLE_EVERY, _HOLE_WEIGHT = 3, 0.5
 # Errors have long tails: the likelihood is that of Student's distribution with so many degrees of freedom.
 _TAIL = 2.5
 # How much it counts that intervals hold the part of the errors of every data set that they should, and not only of all.
-_COVERAGE = 3.0
+_COVERAGE = 10.0
 # An interval counts as holding an error by a sigmoid of this width, of the logarithms, so that it has a gradient.
 _WIDTH = 0.3
 _LEVELS = np.array([0.5, 0.8, 0.95])
