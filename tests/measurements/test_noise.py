@@ -141,8 +141,9 @@ class TestUpsample:
         guide, source, _ = two_planes()
         source[2, 3], source[3, 4] = np.nan, source[3, 4] + 3.0
         model = graphsr.load("default")
-        with torch.no_grad():
-            model.noise_network.last.bias += 0.7
+        last = model.noise_network.last
+        assert isinstance(last, torch.nn.Conv2d)
+        last.bias.data += 0.7
         doubted, believed = (
             graphsr.upsample(guide, source, model=model, noise=noise).problem.confidence[0, 0] for noise in (None, 0)
         )
