@@ -86,6 +86,14 @@ def test_an_output_folder_that_does_not_exist_is_refused(run: Run, pair: Pair) -
     assert f"{pair.folder / 'absent'} does not exist" in text
 
 
+@pytest.mark.parametrize("option", ["-o", "--preview", "--uncertainty", "--ply"])
+def test_a_folder_as_output_is_refused(run: Run, pair: Pair, option: str) -> None:
+    output = () if option == "-o" else ("-o", pair.folder / "out.png")
+    text = complaint(run, pair, pair.guide, pair.source, *output, option, pair.folder)
+    name = "--output" if option == "-o" else option
+    assert text == f"error: {pair.folder}: is a folder; {name} is the name of a file, which may be in it\n"
+
+
 def test_an_output_of_unknown_format_is_refused(run: Run, pair: Pair) -> None:
     assert "unknown file type .xyz" in complaint(run, pair, pair.guide, pair.source, "-o", pair.folder / "out.xyz")
 

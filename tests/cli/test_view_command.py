@@ -43,7 +43,8 @@ def test_a_target_and_a_truth_are_shown(run: Run, pair: Pair) -> None:
     ("arguments", "says"),
     [
         (("no.png", "source.png"), "no.png: no such file"),
-        (("source.png", "guide.png"), "the guide must be at least as wide and as high"),
+        (("source.png", "guide.png"), "guide.png: guide: is 4 pixels wide and 3 high, the source 32 wide and 24 high"),
+        (("guide.png", "source.png", "-o", "."), ".: is a folder; --output is the name of a file"),
         (("guide.png", "source.png", "source.png"), "source.png: the target has 4 x 3 pixels; it needs those of the "
          "guide, 32 x 24"),
         (("guide.png", "source.png", "--truth", "source.png"), "source.png: the truth has 4 x 3 pixels"),
@@ -52,7 +53,7 @@ def test_a_target_and_a_truth_are_shown(run: Run, pair: Pair) -> None:
         (("guide.png", "source.png", "-o", "page.png"), "page.png: a page is an HTML file; give it the suffix .html"),
         (("guide.png", "source.png", "-o", "no/page.html"), "the folder no does not exist"),
         (("guide.png", "source.png", "--model", "defualt"), "did you mean default?"),
-        (("guide.png", "source.png", "--focal", "-3"), "must be positive, in pixels of the guide, not -3"),
+        (("guide.png", "source.png", "--focal", "-3"), "--focal -3: must be positive, the focal length in pixels"),
         (("guide.png", "source.png", "--footprint", "boks"), "footprint 'boks': unknown"),
         (("guide.png", "source.png", "-o", "page.html", "--exact", *BICUBIC), "model 'bicubic' cannot be exact"),
     ],

@@ -30,12 +30,16 @@ from graphsr.training.state import TrainingState
 from tests.training.tiny_runs import HERE, STEPS, run, same, write_pairs, written
 
 
-def started(path: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
+def started(path: Path, folder: Path, workers: int, devices: int = 1) -> subprocess.Popen[str]:
     """`graphsr train` in a process of its own, which has written its first checkpoint."""
     command = [sys.executable, "-m", "graphsr", "train", str(path), "-o", str(folder), "--accelerator", "cpu"]
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True, start_new_session=True, env=one_thread
+        [*command, "--workers", str(workers), "--devices", str(devices)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=one_thread,
     )
     until = time.monotonic() + 120
     while not (folder / "last.ckpt").exists() and process.poll() is None and time.monotonic() < until:
@@ -74,6 +78,21 @@ class TestGoingOn:
         assert "Traceback" not in errors
         assert "stopped; the same command continues the run" in " ".join(errors.split())
         assert run(replace(read_config(str(endless))), folder, stop_after=1)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("interrupt", [os.kill, os.killpg], ids=["the first", "all"])
+    def test_two_processes_stop_together_whichever_is_interrupted(self, pairs, tmp_path, interrupt):
+        folder = tmp_path / "run"
+        endless = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 100000"))
+        process = started(endless, folder, workers=0, devices=2)
+        before = checkpoint.read(folder / "last.ckpt").step
+        interrupt(process.pid, signal.SIGINT)
+        errors = " ".join(process.communicate(timeout=120)[1].split())
+        assert process.returncode == 130, errors
+        assert "fault" not in errors
+        assert "Traceback" not in errors
+        assert errors.count("stopped; the same command continues the run") == 1
+        assert checkpoint.read(folder / "last.ckpt").step > before
 
     def test_a_finished_run_has_nothing_left_to_do(self, config, unbroken):
         assert run(config, unbroken[1]) == []

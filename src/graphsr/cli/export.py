@@ -45,9 +45,9 @@ def export(
     """
     from graphsr.files import check_outputs
 
+    check_outputs({"OUT": output}, inputs=(model,), overwrite=overwrite)
     if output.suffix not in (".safetensors", ".onnx"):
         raise InputError(f"{output}: model files end in .safetensors or .onnx")
-    check_outputs({"OUT": output}, inputs=(model,), overwrite=overwrite)
     if output.suffix == ".onnx":
         _export_onnx(model, output, half)
         return

@@ -105,8 +105,8 @@ def view(
     number = confidence_number(confidence)
     inputs = [guide, source, target, truth, confidence if number is None else None]
     if output is not None:
-        check_page(output)
         check_outputs({"--output": output}, inputs=inputs, overwrite=overwrite)
+        check_page(output)
     options = SolveOptions(
         model, number, parse_noise(noise), robust, exact, footprint, align, missing, kind, uncertainty
     )
@@ -114,7 +114,10 @@ def view(
         pair = read_viewed_pair(
             guide, source, model=model, target=target, truth=truth, confidence=inputs[-1], missing=missing
         )
-        session = Session(pair, options, unit=unit, camera=camera, explain=_sentence)
+        try:
+            session = Session(pair, options, unit=unit, camera=camera, explain=_sentence)
+        except InputError as error:
+            raise InputError(f"{guide}, {source}: {error}") from error
     _print_notes(pair, missing)
     if output is not None:
         _write(session, output, source)

@@ -82,6 +82,8 @@ def parse_camera(
             raise InputError("--focal and --intrinsics both say the focal length; leave one out")
         fx, fy, cx, cy = _intrinsics(Path(intrinsics))
         return CameraOptions((fx, fy), (cx, cy), baseline)
+    if focal is not None and not 0 < focal < math.inf:
+        raise InputError(f"--focal {focal:g}: must be positive, the focal length in pixels of the guide")
     return CameraOptions(None if focal is None else check_focal(focal), None, baseline)
 
 

@@ -23,7 +23,7 @@ def check_outputs(
         overwrite: Whether existing files may be replaced.
 
     Raises:
-        InputError: An output is an input or another output, or exists although `overwrite` is false.
+        InputError: An output is a folder, an input or another output, or exists although `overwrite` is false.
     """
     read = {os.path.realpath(path) for path in inputs if path is not None}
     taken: dict[str, str] = {}
@@ -35,6 +35,8 @@ def check_outputs(
             raise InputError(f"{path}: {option} would overwrite an input; give another name")
         if real in taken:
             raise InputError(f"{path}: {option} and {taken[real]} are the same file; give another name")
+        if Path(path).is_dir():
+            raise InputError(f"{path}: is a folder; {option} is the name of a file, which may be in it")
         if not overwrite and Path(path).is_file():
             raise InputError(f"{path}: exists already; give another name, or replace it by --overwrite")
         taken[real] = option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ def train(
             if fabric.is_global_zero:
                 listen(Progress(0, config.optimisation.steps, math.nan, 0.0, 0.0, scores, picture))
         written = began = time.monotonic()
-        left_out = 0
+        left_out, stopped = 0, False
         for batch in loader(batches, hardware.workers):
             try:
                 loss, left_out = _make_step(fabric, module, optimiser, state, batch), 0
@@ -138,14 +139,28 @@ def train(
                 rate = config.optimisation.learning_rate * learning_rate(state.step - 1, config.schedule)
                 speed = samples / (time.monotonic() - began)
                 listen(Progress(state.step, config.optimisation.steps, loss, rate, speed, scores, picture))
-            if stopping.asked or (stop_after is not None and state.step - first >= stop_after):
+            stopped = _any_process(fabric, stopping.asked)
+            if stopped or (stop_after is not None and state.step - first >= stop_after):
                 break
     if state.step > first and state.is_finite():
         state.queue(state.last)
         state.write_queued(write=fabric.is_global_zero)
-    if stopping.asked:
+    if stopped:
+        fabric.barrier()  # the checkpoint is written
+        if not fabric.is_global_zero:
+            sys.exit()  # in peace: Lightning kills the first process where another ends with an error
         raise KeyboardInterrupt
     return state.best if state.best.exists() else state.last
+
+
+def _any_process(fabric: Any, asked: bool) -> bool:
+    """Return whether any process was asked to stop, so that all stop after the same step.
+
+    One that goes on alone would wait for the gradients of the others, and call their end a fault.
+    """
+    if fabric.world_size == 1:
+        return asked
+    return bool(fabric.all_reduce(torch.tensor(float(asked), device=fabric.device), reduce_op="sum") > 0)
 
 
 def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, batch: Batch | GraphSRError) -> float:
