@@ -9,6 +9,7 @@ import pytest
 import tifffile
 from PIL import Image as PillowImage
 
+import graphsr
 from graphsr.files import read_image, write_image
 from tests.cli.files_and_runs import FACTOR, SIZE, Pair, Run
 from tests.measurements.shifted_pairs import placed_pair
@@ -239,6 +240,23 @@ def test_a_shifted_source_is_aligned_and_the_shift_is_said(run: Run, pair: Pair)
     error = np.sqrt(np.mean((read_image(out).array - shifted.depth) ** 2))
     # Without alignment 0.138 m.
     assert error < 0.07
+
+
+def test_a_shift_that_nobody_asked_about_is_noted_and_not_corrected(run: Run, pair: Pair) -> None:
+    guide, source = pair.folder / "photo.png", pair.folder / "source.npy"
+    for shift, noted in [((-2.6, 1.3), True), ((0.0, 0.0), False)]:
+        placed = placed_pair(shift)
+        write_image(guide, placed.guide)
+        write_image(source, placed.source.astype(np.float32))
+        out = pair.folder / f"shifted-{noted}.npy"
+        outcome = run("upsample", guide, source, "-o", out, *COLOUR)
+        assert outcome.code == 0, outcome.err
+        assert ("seems not to lie edge to edge on the guide" in " ".join(outcome.err.split())) == noted
+        assert "alignment" not in outcome.out
+        plain = graphsr.upsample(placed.guide, placed.source.astype(np.float32), model="colour").target
+        np.testing.assert_array_equal(read_image(out).array, plain)
+        guide.unlink()
+        source.unlink()
 
 
 def test_a_pair_that_tells_nothing_is_not_aligned_and_that_is_said(run: Run, pair: Pair) -> None:

@@ -122,6 +122,7 @@ def upsample(
         align=align,
         camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         rtol=rtol,
+        suspect_misalignment=not is_batch(guide, source),  # a look takes about as long as upsampling a small pair
     )
     if is_batch(guide, source):
         if view:

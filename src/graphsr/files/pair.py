@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from graphsr.arrays import as_image
 from graphsr.errors import InputError
 from graphsr.files.camera import UNKNOWN_CAMERA, CameraOptions, camera_of
 from graphsr.files.confidence import read_confidence
@@ -23,6 +24,7 @@ from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
 from graphsr.footprints import check_footprint
 from graphsr.measurements.alignment import check_align
+from graphsr.measurements.misalignment import suspected_misalignment
 from graphsr.measurements.noise import Noise
 from graphsr.measurements.source_errors import SourceErrors
 from graphsr.measurements.uncertainty import check_uncertainty
@@ -64,6 +66,7 @@ class PairOptions:
     align: str | None = None
     camera: CameraOptions = UNKNOWN_CAMERA
     rtol: float | None = None  # of the model that is loaded; its own if None
+    suspect_misalignment: bool = False  # whether to look for a shift that nobody asked to correct, and to say so
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def upsample_pair(
     Args:
         files: What to read and what to write.
         options: How.
-        note: Called, before the computation, with every sentence that the user may want to know.
+        note: Called, before anything is written, with every sentence that the user may want to know.
         model: The model, if it is loaded already, instead of the one that the options name.
         keep: Called with the result once everything is written.
 
@@ -170,6 +173,13 @@ def upsample_pair(
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
     solved = time.perf_counter()
+    if options.suspect_misalignment and options.align is None and model.has_graph:
+        found = suspected_misalignment(as_image("guide", guide.array), np.moveaxis(as_image("source", values), 2, 0))
+        if found:
+            note(
+                f"{files.source}: seems not to lie edge to edge on the guide: {found}; to correct it add --align shift"
+            )
+    looked = time.perf_counter()
     written = write_image(files.output, result.target, like=source, missing=marker)
     if files.preview is not None:
         with _beside(files.output):
@@ -182,8 +192,9 @@ def upsample_pair(
     if files.ply is not None and camera is not None:
         with _beside(files.output):
             point_cloud = write_point_cloud(files.ply, guide, result.target, camera, options.camera.baseline)
-    times = (ready - began, solved - ready, time.perf_counter() - solved)
-    _log.info("%s: read in %.2f s, upsampled in %.2f s, written in %.2f s", files.source, *times)
+    times = (ready - began, solved - ready, looked - solved, time.perf_counter() - looked)
+    words = "%s: read in %.2f s, upsampled in %.2f s, looked for a misalignment in %.2f s, written in %.2f s"
+    _log.info(words, files.source, *times)
     _log.info("%s: %d iterations of the solver", files.source, result.report.iterations)
     if keep is not None:
         keep(result)

@@ -21,15 +21,17 @@ _MARGIN = 2
 
 
 def guide_edges(guide: np.ndarray, blur: float) -> np.ndarray:
-    """Return (H, W, 3) the structure tensor xx, 2 xy, yy of a guide (H, W, C), scaled to between 0 and 1."""
-    tensor = np.zeros((*guide.shape[:2], 3), np.float32)
+    """Return (3, H, W) the structure tensor xx, 2 xy, yy of a guide (H, W, C), scaled to between 0 and 1."""
+    tensor = np.zeros((3, *guide.shape[:2]), np.float32)
     for channel in np.moveaxis(guide, 2, 0):
         values = channel.astype(np.float32)
         across, down = (ndimage.gaussian_filter(values, blur, order, mode="nearest") for order in ((0, 1), (1, 0)))
-        tensor += np.stack([across**2, 2 * across * down, down**2], 2)
-    strength = tensor[..., 0] + tensor[..., 2]
+        for plane, product in zip(tensor, (across * across, 2 * across * down, down * down), strict=True):
+            plane += product
+    strength = tensor[0] + tensor[2]
     half = float(np.quantile(strength, _HALF_COUNTED)) or float(strength.max()) or 1.0
-    return np.asarray(tensor / (strength + half)[..., None])
+    tensor /= strength + np.float32(half)
+    return tensor
 
 
 class Score:
@@ -39,11 +41,11 @@ class Score:
         self.points, self.nominal = points, nominal
         factor = math.sqrt(nominal[0, 0] * nominal[1, 1])
         edges = guide_edges(guide, max(_BLUR, _SOURCE_BLUR * factor))
-        self.size = edges.shape[:2]
+        self.size = edges.shape[1:]
         # Points that leave the guide find there what is usual in it.
         self.edges = np.empty((self.size[0] + 2 * _MARGIN, self.size[1] + 2 * _MARGIN, 3), np.float32)
-        self.edges[:] = edges.mean((0, 1))
-        self.edges[_MARGIN:-_MARGIN, _MARGIN:-_MARGIN] = edges
+        self.edges[:] = edges.mean((1, 2))
+        self.edges[_MARGIN:-_MARGIN, _MARGIN:-_MARGIN] = np.moveaxis(edges, 0, 2)  # points read all three at once
         self.weights = self._weights()
 
     def thinned(self, most: int) -> Score:
