@@ -10,7 +10,7 @@ from graphsr.sampling import Sampling
 
 # How far the scores of a source pixel may sum from 1: 8-bit scores of many classes are rounded by so much.
 _SUM_TOLERANCE = 0.02
-# Rounds of fitting averages and sums in turn (docs/design.md, "One graph for many channels").
+# Rounds of fitting averages and sums in turn (docs/evidence/channels-and-frames.md).
 _ROUNDS = 5
 _NEGLIGIBLE = 1e-12
 

@@ -8,7 +8,8 @@ import sys
 
 # Parameters of mallopt, from glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-# More would be faster still, but windows of rasters would take more than their 3 GB (docs/design.md).
+# More would be faster still, but windows of rasters would take more than their 3 GB
+# (docs/evidence/tolerance-and-speed.md).
 _KEPT = 128 * 2**20
 
 

@@ -37,7 +37,7 @@ _FARTHEST = 3.0
 _RTOL = 1e-3
 # The middle of larger guides is looked at, of so many pixels.
 _PIXELS = 2**20
-# Errors are so many times what the groups tell, which share a graph: fitted on 15 pairs (docs/design.md, "Alignment").
+# Errors are so many times what the groups tell, which share a graph: fitted on 15 pairs (docs/evidence/alignment.md).
 _UNDERSTATED = 3.0
 # A direction in which energies are flatter than this, relative to the steepest, is one in which the pair tells nothing.
 _LEAST_CURVATURE = 0.02

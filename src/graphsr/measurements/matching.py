@@ -14,7 +14,8 @@ from torch import Tensor
 
 from graphsr.solver import Problem, solve_problem
 
-# RMS error of the source pixels at the best confidence, in standard deviations of the noise: fitted (docs/design.md).
+# RMS error of the source pixels at the best confidence, in standard deviations of the noise: fitted
+# (docs/evidence/noise-and-outliers.md).
 _EXPECTED = 0.8
 # The confidence is moved by at most this factor, up or down: what is stated may be wrong.
 _MOST_CHANGE = math.sqrt(10)

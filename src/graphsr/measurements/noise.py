@@ -28,7 +28,8 @@ Noise = float | Literal["auto"]
 _QUANTILE, _OF_NORMAL = 0.25, 0.31864
 # Fewer pixels whose surroundings are known say nothing of noise.
 _FEWEST = 16
-# Fitted: how the unit grows with the factor, which is that of _UNIT_FACTOR where a model says it (docs/design.md).
+# Fitted: how the unit grows with the factor, which is that of _UNIT_FACTOR where a model says it
+# (docs/evidence/noise-and-outliers.md).
 _GROWTH, _UNIT_FACTOR = 0.75, 8.0
 
 _log = logging.getLogger("graphsr")

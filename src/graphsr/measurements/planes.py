@@ -17,7 +17,7 @@ from graphsr.measurements.geodesic import nearest_points, neighbours
 
 check_caches(geodesic)
 
-# Found on crops of NYUv2 and GSO (docs/design.md, "Sparse points"); none of them is delicate.
+# Found on crops of NYUv2 and GSO (docs/evidence/sparse-points.md); none of them is delicate.
 _LENGTH_POWER = 0.9  # the length of an edge is its weight to the power of minus this
 _NEIGHBOURS = 10
 _REACH = 1.0  # at how many times the usual distance to the next point a neighbour counts 1 / e

@@ -13,7 +13,8 @@ from graphsr.errors import InputError
 from graphsr.measurements.noise import Noise
 from graphsr.measurements.planes import predict_points
 
-# The noise of points at which their confidence is a half, in standard deviations of them: fitted (docs/design.md).
+# The noise of points at which their confidence is a half, in standard deviations of them: fitted
+# (docs/evidence/sparse-points.md).
 _UNIT = 0.035
 # A point is an outlier beyond so many standard deviations: where outliers are common and where they are rare.
 _IF_COMMON, _IF_RARE = 4.0, 10.0

@@ -20,7 +20,8 @@ from graphsr.scaling import mean_and_std, smallest_std
 from graphsr.solver import Problem
 
 # Perturbations that are solved for. A standard deviation from eight is off by 25 %, less after the mean over
-# neighbours, and it was calibrated so; sixteen were measured to tell the errors no better (docs/design.md).
+# neighbours, and it was calibrated so; sixteen were measured to tell the errors no better
+# (docs/evidence/uncertainty.md).
 DRAWS = 8
 
 _log = logging.getLogger("graphsr")

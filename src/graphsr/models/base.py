@@ -51,7 +51,7 @@ class Model(nn.Module, ABC):
 
     Attributes:
         rtol: RMS error allowed of solves, see `graphsr.solve`. The default changes the RMSE of targets by
-            0.1 % at the most (docs/design.md, "The tolerance of calls").
+            0.1 % at the most (docs/evidence/tolerance-and-speed.md).
         shift_equivariant: Whether the target of a source plus a constant is the target plus that constant.
         has_graph: Whether its target is the solution of a problem; without one it cannot say how sure it is.
         noise_unit: The noise of a source at x8 whose confidence is a half, in standard deviations of the source

@@ -20,10 +20,10 @@ class Colour(Model):
     several channels their first principal component.
 
     Edge weights fall with a power of the difference instead of a Gaussian of it. The defaults were fitted on training
-    pairs (docs/design.md, "The colour model").
+    pairs (docs/evidence/colour-model.md).
     """
 
-    noise_unit = 4e-3  # fitted, docs/design.md, "Noise of the source"
+    noise_unit = 4e-3  # fitted, docs/evidence/noise-and-outliers.md
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """The first target, which a network may look at before it predicts a graph of its own: its graph, and what it is for.
 
 That target shows where the edges of the guide bring the values of the source, and where they fail to; interpolation
-shows neither. A network that sees it needs no more width, and no second run of itself (docs/design.md, "The first
-target").
+shows neither. A network that sees it needs no more width, and no second run of itself
+(docs/evidence/bundled-model.md).
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class GraphSR(Model):
         torch.Size([1, 1, 16, 16])
     """
 
-    noise_unit = 3.7e-3  # fitted for the bundled model, docs/design.md, "A stated noise"
+    noise_unit = 3.7e-3  # fitted for the bundled model, docs/evidence/noise-and-outliers.md
     predicts_edges = True
 
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:

@@ -2,7 +2,7 @@
 
 A network learns from patches of a few hundred pixels, each standardised by itself. A whole image, and more so a large
 one, has a larger standard deviation than its parts, so the same step would look smaller there; around each pixel it
-does not (docs/design.md, "The scale around a pixel").
+does not (docs/evidence/bundled-model.md).
 """
 
 from __future__ import annotations

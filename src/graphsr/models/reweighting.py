@@ -1,8 +1,8 @@
 """Edge weights changed after a look at the target that they lead to: a learned step of re-weighted least squares.
 
 A network that has not seen the target tells to two or three pixels where an edge is. Steps of the target tell better,
-as the averages of source pixels went into it; where they are to be believed, a small network says (docs/design.md,
-"Re-weighting").
+as the averages of source pixels went into it; where they are to be believed, a small network says
+(docs/evidence/bundled-model.md).
 """
 
 from __future__ import annotations

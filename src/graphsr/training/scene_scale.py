@@ -1,7 +1,7 @@
 """What a patch cannot tell of the image that it is cut from: how far values differ there.
 
 A network that is trained on patches by their own scale meets smaller steps in whole images, which have a larger
-standard deviation than their parts (docs/design.md, "The scale around a pixel").
+standard deviation than their parts (docs/evidence/bundled-model.md).
 """
 
 from __future__ import annotations
