@@ -11,7 +11,7 @@ other. With exact fidelity G is 0 at known source pixels, so that no step change
 
 P knows nothing of E: what a loose pixel would do is paid for by the firm ones around it. So E is the geometric mean of
 the diagonal and its surroundings there: neither loose pixels nor their neighbours then lose more than a root of the
-contrast (a third to a half of the iterations of the diagonal itself; docs/solver.md).
+contrast (fewer iterations than the diagonal itself takes, at best a third; docs/evidence/solver.md).
 """
 
 from __future__ import annotations
