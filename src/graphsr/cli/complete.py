@@ -25,7 +25,6 @@ Points = Annotated[
     typer.Argument(
         metavar="POINTS",
         help="Rows of x, y, value as CSV, TXT or NPY; or an image of the guide's size, 0 where there is no point.",
-        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -35,7 +34,6 @@ Output = Annotated[
         "--output",
         metavar="OUT",
         help="The file to write, in the units of POINTS: floats for rows, for an image its type where OUT allows.",
-        show_default=False,
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Make the target meet POINTS exactly, noise and all.")]
@@ -54,7 +52,6 @@ Noise = Annotated[
         "--noise",
         metavar="SIGMA|auto",
         help="Standard deviation of the noise of POINTS, in their units; auto estimates it from a map with few holes.",
-        show_default=False,
     ),
 ]
 Robust = Annotated[bool, typer.Option("--robust", help="Leave out points that those around them do not explain.")]
@@ -64,7 +61,6 @@ Confidence = Annotated[
         "--confidence",
         metavar="FILE|NUMBER",
         help="One number for all points, or for a map an image of its size; rows have theirs in a fourth column.",
-        show_default=False,
     ),
 ]
 
