@@ -10,7 +10,7 @@ from torch import Tensor
 from graphsr.baselines.base import Method
 from graphsr.errors import InputError
 from graphsr.features.channels import unit_range
-from graphsr.graph import Edges, differences
+from graphsr.graph import Edges, both_ways, differences
 from graphsr.models.base import Model, Result
 from graphsr.models.window import Window
 from graphsr.sampling import Sampling
@@ -93,9 +93,9 @@ class SDFilter(Model):
         """Return the edge weights after a target (B, K, H, W), in standard deviations of the source; None: constant."""
         if target is None:
             constant = self.weight * (1 + _LEAST_WEIGHT)
-            return Edges(constant * static.down, constant * static.right)
+            return both_ways(lambda each: constant * each, static)
         dynamic = edge_weights(target, self.sigma_u)
-        return Edges(self.weight * static.down * dynamic.down, self.weight * static.right * dynamic.right)
+        return both_ways(lambda one, other: self.weight * one * other, static, dynamic)
 
 
 def edge_weights(image: Tensor, sigma: float) -> Edges:
