@@ -99,23 +99,18 @@ def complete(
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.camera import parse_camera
     from graphsr.files.completion import CompletionFiles, complete_file
+    from graphsr.files.confidence import confidence_number
+    from graphsr.files.pair import PairOptions
     from graphsr.measurements.noise import parse_noise
 
-    files = CompletionFiles(guide, points, output, confidence, preview, ply)
     camera = parse_camera(focal, intrinsics, baseline, wanted=ply is not None)
+    sigma, number = parse_noise(noise), confidence_number(confidence)
+    files = CompletionFiles(guide, points, output, confidence if number is None else None, preview, ply)
+    options = PairOptions(
+        model, exact, missing, overwrite, confidence=number, noise=sigma, robust=robust, camera=camera, rtol=rtol
+    )
     with solve_bar(f"completing {points.name}"):
-        report = complete_file(
-            files,
-            note,
-            model=model,
-            exact=exact,
-            noise=parse_noise(noise),
-            robust=robust,
-            missing=missing,
-            overwrite=overwrite,
-            camera=camera,
-            rtol=rtol,
-        )
+        report = complete_file(files, options, note)
     merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
     say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")
     say("points", f"{points}, {report.points:,}{merged}")
