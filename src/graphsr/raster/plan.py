@@ -13,7 +13,8 @@ from graphsr import __version__
 from graphsr.errors import InputError
 from graphsr.models.base import Model
 from graphsr.models.registry import names as model_names
-from graphsr.raster.files import RasterPair, common_type, dataset, fingerprint
+from graphsr.raster.files import common_type, dataset, fingerprint
+from graphsr.raster.pair import RasterPair
 from graphsr.raster.source_samples import RasterErrors
 from graphsr.raster.tile import Settings, bytes_per_pixel, locality_of
 from graphsr.raster.tiling import Tile, cut_tiles, default_side
