@@ -54,18 +54,6 @@ class SDFilter(Model):
             raise InputError("SDFilter: needs weight > 0, sigma_g and sigma_u >= 0, and at least one step")
         self.weight, self.sigma_g, self.sigma_u, self.steps = weight, sigma_g, sigma_u, steps
 
-    def _run(
-        self,
-        guide: Tensor,
-        source: Tensor,
-        confidence: Tensor | None,
-        exact: bool,
-        window: Window | None,
-        offset: Tensor | None,
-    ) -> Result:
-        result = super()._run(guide, source, confidence, exact, window, offset)
-        return result if offset is not None else replace(result, target=result.target.to(source.dtype))
-
     def prepare(
         self,
         guide: Tensor,
@@ -88,6 +76,11 @@ class SDFilter(Model):
             target = solve_problem(problem, rtol=self.rtol).target
             problem = replace(problem, edges=self._edges(static, target / unit), start=target)
         return problem
+
+    def finish(self, prepared: Problem | Tensor, offset: Tensor | None = None) -> Result:
+        result = super().finish(prepared, offset)
+        # Only a source that was centred came in double precision, and its target stays so.
+        return result if offset is not None else replace(result, target=result.target.float())
 
     def _edges(self, static: Edges, target: Tensor | None) -> Edges:
         """Return the edge weights after a target (B, K, H, W), in standard deviations of the source; None: constant."""

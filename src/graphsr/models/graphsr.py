@@ -16,7 +16,7 @@ from graphsr.features.padding import pad_to_multiple
 from graphsr.graph import Edges, both_ways, edge_weights, means, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
-from graphsr.models.base import Model, Result, whole
+from graphsr.models.base import Model, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_graph, sharpened
 from graphsr.models.local_scale import CELL, REACH, LocalScale, local_scale
@@ -111,18 +111,6 @@ class GraphSR(Model):
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
 
-    def _run(
-        self,
-        guide: torch.Tensor,
-        source: torch.Tensor,
-        confidence: torch.Tensor | None,
-        exact: bool,
-        window: Window | None,
-        offset: torch.Tensor | None,
-    ) -> Result:
-        problem, noise = self._problem(guide, source, confidence, exact, window)
-        return replace(self.finish(problem, offset), noise=noise)
-
     def prepare(
         self,
         guide: torch.Tensor,
@@ -132,9 +120,9 @@ class GraphSR(Model):
         exact: bool = False,
         window: Window | None = None,
     ) -> Problem:
-        return self._problem(guide, source, confidence, exact, window)[0]
+        return self._prepared(guide, source, confidence, exact, window)[0]
 
-    def _problem(
+    def _prepared(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
