@@ -16,7 +16,7 @@ from graphsr.arrays import as_confidence, as_image, check_sizes, check_values
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.footprints import check_footprint
-from graphsr.graph import Edges
+from graphsr.graph import Edges, both_ways
 from graphsr.measurements.alignment import Alignment, check_align, find_alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, Weighed, run_weighed
@@ -185,7 +185,7 @@ def upsample(
     edges, report = result.edges, _report(result, weighed, found, measured, known, sampling)
     return Upsampled(
         target=_array(found, np.ndim(source), frame),
-        edges=None if edges is None else Edges(edges.down[0].cpu(), edges.right[0].cpu()),
+        edges=None if edges is None else both_ways(lambda each: each[0].cpu(), edges),
         report=replace(report, seconds=time.perf_counter() - began, alignment=alignment.words),
         problem=result.problem,
         uncertainty=None if std is None else _array(std.cpu(), np.ndim(source), frame),

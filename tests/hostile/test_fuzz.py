@@ -22,7 +22,7 @@ from graphsr import GraphSRError
 from graphsr.files import read_image, write_image
 from graphsr.files.points import read_points
 from graphsr.files.registry import FORMATS
-from graphsr.raster.files import open_pair
+from graphsr.raster.pair import open_pair
 from graphsr.training import checkpoint as checkpoints
 from graphsr.training.checkpoint import Checkpoint
 from graphsr.training.config import read_config

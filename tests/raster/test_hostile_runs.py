@@ -16,8 +16,8 @@ from rasterio.transform import from_origin
 from graphsr import InputError
 from graphsr.raster import executor, upsample_files
 from graphsr.raster.drivers import drivers_for
-from graphsr.raster.files import open_pair
 from graphsr.raster.lock import locked
+from graphsr.raster.pair import open_pair
 from tests.raster.made_rasters import pair_of_files, picture, write
 from tests.raster.test_resume import Stopped, stop_after, upsample
 

@@ -7,7 +7,7 @@ import rasterio
 from rasterio.transform import from_origin
 
 import graphsr
-from graphsr.raster.files import open_pair
+from graphsr.raster.pair import open_pair
 from tests.raster.made_rasters import averages, picture, write
 
 OFFSET = 1e8

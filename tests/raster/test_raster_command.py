@@ -16,7 +16,7 @@ from rasterio.errors import NotGeoreferencedWarning
 from rasterio.rio.main import main_group
 from rasterio.transform import Affine, from_origin
 
-from graphsr.raster.files import open_pair
+from graphsr.raster.pair import open_pair
 from tests.raster.made_rasters import averages, pair_of_files, picture, relief, write
 
 COLOUR = ("--model", "colour")

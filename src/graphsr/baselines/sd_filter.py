@@ -10,7 +10,7 @@ from torch import Tensor
 from graphsr.baselines.base import Method
 from graphsr.errors import InputError
 from graphsr.features.channels import unit_range
-from graphsr.graph import Edges, differences
+from graphsr.graph import Edges, both_ways, differences
 from graphsr.models.base import Model, Result
 from graphsr.models.window import Window
 from graphsr.sampling import Sampling
@@ -54,18 +54,6 @@ class SDFilter(Model):
             raise InputError("SDFilter: needs weight > 0, sigma_g and sigma_u >= 0, and at least one step")
         self.weight, self.sigma_g, self.sigma_u, self.steps = weight, sigma_g, sigma_u, steps
 
-    def _run(
-        self,
-        guide: Tensor,
-        source: Tensor,
-        confidence: Tensor | None,
-        exact: bool,
-        window: Window | None,
-        offset: Tensor | None,
-    ) -> Result:
-        result = super()._run(guide, source, confidence, exact, window, offset)
-        return result if offset is not None else replace(result, target=result.target.to(source.dtype))
-
     def prepare(
         self,
         guide: Tensor,
@@ -89,13 +77,18 @@ class SDFilter(Model):
             problem = replace(problem, edges=self._edges(static, target / unit), start=target)
         return problem
 
+    def finish(self, prepared: Problem | Tensor, offset: Tensor | None = None) -> Result:
+        result = super().finish(prepared, offset)
+        # Only a source that was centred came in double precision, and its target stays so.
+        return result if offset is not None else replace(result, target=result.target.float())
+
     def _edges(self, static: Edges, target: Tensor | None) -> Edges:
         """Return the edge weights after a target (B, K, H, W), in standard deviations of the source; None: constant."""
         if target is None:
             constant = self.weight * (1 + _LEAST_WEIGHT)
-            return Edges(constant * static.down, constant * static.right)
+            return both_ways(lambda each: constant * each, static)
         dynamic = edge_weights(target, self.sigma_u)
-        return Edges(self.weight * static.down * dynamic.down, self.weight * static.right * dynamic.right)
+        return both_ways(lambda one, other: self.weight * one * other, static, dynamic)
 
 
 def edge_weights(image: Tensor, sigma: float) -> Edges:

@@ -36,14 +36,12 @@ def solver(
         typer.Argument(
             metavar="[GUIDE TRUTH]...",
             help="Real pairs to measure on as well: an image, and the map of its view at the same resolution.",
-            show_default=False,
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One lambda, and a large image of 2048 pixels.")] = False,
     scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many synthetic scenes.")] = 1,
     json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Also write every figure to this file.", show_default=False),
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write every figure to this file.")
     ] = None,
     overwrite: Overwrite = False,
     size: Annotated[int, typer.Option("--size", hidden=True, min=32)] = 256,
@@ -94,9 +92,7 @@ def raster(
     side: Annotated[int, typer.Option("--side", min=256, help="Side of the raster, in pixels.")] = 4096,
     workers: Annotated[
         list[int] | None,
-        typer.Option(
-            "--workers", metavar="N", min=1, help="Also run on N processes; may be repeated.", show_default=False
-        ),
+        typer.Option("--workers", metavar="N", min=1, help="Also run on N processes; may be repeated."),
     ] = None,
     borders: Annotated[bool, typer.Option("--borders/--no-borders", help="Measure how far a border reaches.")] = True,
 ) -> None:

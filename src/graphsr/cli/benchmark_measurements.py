@@ -8,13 +8,10 @@ from typing import Annotated
 import typer
 
 from graphsr.cli.console import new_table, say, show, status_line
+from graphsr.cli.options import Model
 from graphsr.errors import InputError
 
-Model = Annotated[str, typer.Option("--model", metavar="M", help="A model's name or file.")]
-Sets = Annotated[
-    Path,
-    typer.Option("--data", metavar="FOLDER", help="Folder of the data sets, as in docs/data.md.", show_default=False),
-]
+Sets = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Folder of the data sets, as in docs/data.md.")]
 Pairs = Annotated[int, typer.Option("--pairs", min=1, help="Pairs of each data set.")]
 Factors = Annotated[str, typer.Option("--factors", metavar="A,B", help="Upsampling factors.")]
 Side = Annotated[int, typer.Option("--side", min=64, help="Side of the crop of each pair, in pixels.")]
@@ -78,8 +75,7 @@ def frames(
 
 def alignment(
     data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Also pairs of the data sets in it.", show_default=False),
+        Path | None, typer.Option("--data", metavar="FOLDER", help="Also pairs of the data sets in it.")
     ] = None,
     pairs: Pairs = 4,
     scenes: Annotated[int, typer.Option("--scenes", min=0, help="How many rendered scenes.")] = 8,

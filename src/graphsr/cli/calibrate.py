@@ -34,10 +34,7 @@ def calibrate(
     factor: Annotated[list[float], typer.Option("--factor", min=1.0, help="Repeatable.")] = [4.0, 8.0, 16.0],  # noqa: B006 (typer reads it)
     split: Annotated[str, typer.Option(help="train, val or test; not what the model was trained on.")] = "val",
     missing: Annotated[
-        float | None,
-        typer.Option(
-            metavar="VALUE", help="The value that marks an unknown pixel in a FOLDER's targets.", show_default=False
-        ),
+        float | None, typer.Option(metavar="VALUE", help="The value that marks an unknown pixel in a FOLDER's targets.")
     ] = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="At most so many pairs of each data set.")] = None,
     overwrite: Overwrite = False,

@@ -25,7 +25,6 @@ Points = Annotated[
     typer.Argument(
         metavar="POINTS",
         help="Rows of x, y, value as CSV, TXT or NPY; or an image of the guide's size, 0 where there is no point.",
-        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -35,7 +34,6 @@ Output = Annotated[
         "--output",
         metavar="OUT",
         help="The file to write, in the units of POINTS: floats for rows, for an image its type where OUT allows.",
-        show_default=False,
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Make the target meet POINTS exactly, noise and all.")]
@@ -54,7 +52,6 @@ Noise = Annotated[
         "--noise",
         metavar="SIGMA|auto",
         help="Standard deviation of the noise of POINTS, in their units; auto estimates it from a map with few holes.",
-        show_default=False,
     ),
 ]
 Robust = Annotated[bool, typer.Option("--robust", help="Leave out points that those around them do not explain.")]
@@ -64,7 +61,6 @@ Confidence = Annotated[
         "--confidence",
         metavar="FILE|NUMBER",
         help="One number for all points, or for a map an image of its size; rows have theirs in a fourth column.",
-        show_default=False,
     ),
 ]
 
@@ -103,23 +99,18 @@ def complete(
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.
     from graphsr.files.camera import parse_camera
     from graphsr.files.completion import CompletionFiles, complete_file
+    from graphsr.files.confidence import confidence_number
+    from graphsr.files.pair import PairOptions
     from graphsr.measurements.noise import parse_noise
 
-    files = CompletionFiles(guide, points, output, confidence, preview, ply)
     camera = parse_camera(focal, intrinsics, baseline, wanted=ply is not None)
+    sigma, number = parse_noise(noise), confidence_number(confidence)
+    files = CompletionFiles(guide, points, output, confidence if number is None else None, preview, ply)
+    options = PairOptions(
+        model, exact, missing, overwrite, confidence=number, noise=sigma, robust=robust, camera=camera, rtol=rtol
+    )
     with solve_bar(f"completing {points.name}"):
-        report = complete_file(
-            files,
-            note,
-            model=model,
-            exact=exact,
-            noise=parse_noise(noise),
-            robust=robust,
-            missing=missing,
-            overwrite=overwrite,
-            camera=camera,
-            rtol=rtol,
-        )
+        report = complete_file(files, options, note)
     merged = f", in {report.pixels:,} pixels" if report.pixels != report.points else ""
     say("guide", f"{guide}, {report.size[1]} x {report.size[0]}")
     say("points", f"{points}, {report.points:,}{merged}")

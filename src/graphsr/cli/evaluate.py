@@ -49,7 +49,6 @@ def evaluate(
             help="What is wrong with the sources, such as noise=0.03,outliers=0.05,shift=2,footprint=bicubic: "
             "strengths as parts of the source's range or of its pixels, shifts in target pixels. Bicubic interpolation "
             "is measured too.",
-            show_default=False,
         ),
     ] = "",
     missing: Annotated[
@@ -57,7 +56,6 @@ def evaluate(
         typer.Option(
             metavar="VALUE",
             help="The value that marks an unknown pixel in a FOLDER's targets and sources; nan is always one.",
-            show_default=False,
         ),
     ] = None,
     noise: Noise = None,

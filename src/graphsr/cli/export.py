@@ -20,12 +20,9 @@ def export(
         typer.Argument(
             metavar="MODEL",
             help="best.ckpt or last.ckpt of a training run; for .onnx also any graph model's name or file.",
-            show_default=False,
         ),
     ],
-    output: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The file to write, .safetensors or .onnx.", show_default=False)
-    ],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, .safetensors or .onnx.")],
     half: Annotated[bool, typer.Option("--half", help="Store .safetensors in half precision: half the size.")] = False,
     overwrite: Overwrite = False,
 ) -> None:

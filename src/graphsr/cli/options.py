@@ -7,17 +7,9 @@ from typing import Annotated
 
 import typer
 
-Guide = Annotated[
-    Path,
-    typer.Argument(metavar="GUIDE", help="The image with the detail: a photo, an orthophoto.", show_default=False),
-]
+Guide = Annotated[Path, typer.Argument(metavar="GUIDE", help="The image with the detail: a photo, an orthophoto.")]
 Source = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SOURCE",
-        help="The coarse map of the same view: depth, height, temperature.",
-        show_default=False,
-    ),
+    Path, typer.Argument(metavar="SOURCE", help="The coarse map of the same view: depth, height, temperature.")
 ]
 Output = Annotated[
     Path,
@@ -26,7 +18,6 @@ Output = Annotated[
         "--output",
         metavar="OUT",
         help="The file to write, in the units of SOURCE and, where the format allows, its type.",
-        show_default=False,
     ),
 ]
 Model = Annotated[str, typer.Option("--model", metavar="M", help="A model's name or file.")]
@@ -37,7 +28,6 @@ Confidence = Annotated[
         metavar="FILE|NUMBER",
         help="How much source pixels count, from 0 (missing) to 1 (or 255 in 8 bits): an image of the size of SOURCE, "
         "or one number.",
-        show_default=False,
     ),
 ]
 Noise = Annotated[
@@ -46,7 +36,6 @@ Noise = Annotated[
         "--noise",
         metavar="SIGMA|auto",
         help="Standard deviation of the noise of SOURCE, in its units; auto estimates it.",
-        show_default=False,
     ),
 ]
 Robust = Annotated[bool, typer.Option("--robust", help="Switch off single source pixels that are wrong.")]
@@ -66,7 +55,6 @@ Align = Annotated[
         "--align",
         metavar="shift|affine",
         help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and turn), and solve so.",
-        show_default=False,
     ),
 ]
 Rtol = Annotated[
@@ -84,7 +72,6 @@ Missing = Annotated[
         "--missing",
         metavar="VALUE",
         help="The value that marks a source pixel without a measurement; nan is always one.",
-        show_default=False,
     ),
 ]
 Preview = Annotated[
@@ -93,7 +80,6 @@ Preview = Annotated[
         "--preview",
         metavar="PNG",
         help="Also write a picture of guide, source, interpolated source, target and edge weights.",
-        show_default=False,
     ),
 ]
 Kind = Annotated[
@@ -110,7 +96,6 @@ Uncertainty = Annotated[
         "--uncertainty",
         metavar="FILE",
         help="Also write how sure the target is: a standard deviation for every pixel, in the units of SOURCE.",
-        show_default=False,
     ),
 ]
 Ply = Annotated[
@@ -119,7 +104,6 @@ Ply = Annotated[
         "--ply",
         metavar="FILE",
         help="Also write the target as a point cloud with the guide's colours, .ply, in the units of the depth.",
-        show_default=False,
     ),
 ]
 Focal = Annotated[
@@ -129,7 +113,6 @@ Focal = Annotated[
         metavar="PX",
         help="For point clouds: the focal length of the guide's camera, in pixels of the guide. Otherwise that in the "
         "guide's EXIF data, or a guess.",
-        show_default=False,
     ),
 ]
 Intrinsics = Annotated[
@@ -139,7 +122,6 @@ Intrinsics = Annotated[
         metavar="FX,FY,CX,CY|FILE",
         help="Instead of --focal: also where the optical axis meets the guide, in pixels from its corner; "
         "or a file with these four numbers or a camera matrix.",
-        show_default=False,
     ),
 ]
 Baseline = Annotated[
@@ -148,12 +130,8 @@ Baseline = Annotated[
         "--baseline",
         metavar="B",
         help="For --ply: the source is no depth but a disparity in pixels of the guide, of two cameras so far apart.",
-        show_default=False,
     ),
 ]
 View = Annotated[bool, typer.Option("--view", help="Then look at the result in the browser (graphsr view).")]
-Unit = Annotated[
-    str,
-    typer.Option("--unit", metavar="TEXT", help="The unit of the values to look at, such as mm.", show_default=False),
-]
+Unit = Annotated[str, typer.Option("--unit", metavar="TEXT", help="The unit of the values to look at, such as mm.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output files that exist already.")]

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from graphsr.raster import RasterReport
 
 GuideRaster = Annotated[
-    str,
-    typer.Argument(metavar="GUIDE", help="The raster with the detail: an orthophoto, 10 m bands.", show_default=False),
+    str, typer.Argument(metavar="GUIDE", help="The raster with the detail: an orthophoto, 10 m bands.")
 ]
 SourceRaster = Annotated[
-    str,
-    typer.Argument(metavar="SOURCE", help="The coarse raster: heights, temperature, 20 m bands.", show_default=False),
+    str, typer.Argument(metavar="SOURCE", help="The coarse raster: heights, temperature, 20 m bands.")
 ]
 Output = Annotated[
     Path,
@@ -29,7 +27,6 @@ Output = Annotated[
         "--output",
         metavar="OUT",
         help="The Cloud-Optimised GeoTIFF to write, on the grid of GUIDE and in the units and type of SOURCE.",
-        show_default=False,
     ),
 ]
 Bands = Annotated[
@@ -63,15 +60,9 @@ Halo = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", metavar="N", min=1, help="Run on a local Dask cluster of N processes.", show_default=False
-    ),
+    int | None, typer.Option("--workers", metavar="N", min=1, help="Run on a local Dask cluster of N processes.")
 ]
-Scheduler = Annotated[
-    str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.", show_default=False),
-]
+Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.")]
 
 

@@ -16,12 +16,9 @@ def reproduce(
         typer.Argument(
             metavar="EXPERIMENT",
             help="table1, table2, table3, timing, successors, figure-weights, figure-errors, or comparison.",
-            show_default=False,
         ),
     ],
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Folder of the data sets.", show_default=False)
-    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the data sets.")] = None,
     budget: Annotated[
         int, typer.Option("--budget", min=0, help="Training samples for each learned method, set and factor; 0: none.")
     ] = 0,

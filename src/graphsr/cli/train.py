@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG", help="A TOML file, or the name of a preset.", show_default=False)
-    ],
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A TOML file, or the name of a preset.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for checkpoints and logs.")] = Path("run"),
     data: Annotated[str | None, typer.Option("--data", help="Root of the data sets, instead of data.root.")] = None,
     devices: Annotated[int, typer.Option(min=1, help="Processes or GPUs to train on.")] = 1,

@@ -16,13 +16,10 @@ Guides = Annotated[
     typer.Argument(
         metavar="GUIDES",
         help="The folder of guides, matched with the sources by name; or a video file, its frames in order.",
-        show_default=False,
     ),
 ]
-Sources = Annotated[Path, typer.Argument(metavar="SOURCES", help="The folder of sources.", show_default=False)]
-Output = Annotated[
-    Path, typer.Option("-o", "--output", metavar="OUT", help="The folder to write to.", show_default=False)
-]
+Sources = Annotated[Path, typer.Argument(metavar="SOURCES", help="The folder of sources.")]
+Output = Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="The folder to write to.")]
 Confidence = Annotated[
     Path | None,
     typer.Option(
@@ -30,7 +27,6 @@ Confidence = Annotated[
         metavar="FOLDER|FILE|NUMBER",
         help="How much source pixels count, from 0 (missing) to 1 (or 255 in 8 bits): a folder of images called like "
         "the sources, one image for all, or one number.",
-        show_default=False,
     ),
 ]
 Steady = Annotated[

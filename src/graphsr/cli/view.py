@@ -32,14 +32,8 @@ if TYPE_CHECKING:
     from graphsr.upsampling import Upsampled
     from graphsr.viewer import Session, ViewedPair
 
-Target = Annotated[
-    Path | None,
-    typer.Argument(metavar="TARGET", help="A target to look at, instead of solving first.", show_default=False),
-]
-Truth = Annotated[
-    Path | None,
-    typer.Option("--truth", metavar="FILE", help="The true target, to compare with.", show_default=False),
-]
+Target = Annotated[Path | None, typer.Argument(metavar="TARGET", help="A target to look at, instead of solving first.")]
+Truth = Annotated[Path | None, typer.Option("--truth", metavar="FILE", help="The true target, to compare with.")]
 Page = Annotated[
     Path | None,
     typer.Option(
@@ -47,7 +41,6 @@ Page = Annotated[
         "--output",
         metavar="PAGE.html",
         help="Write the page into one file that can be sent to somebody, instead of opening it.",
-        show_default=False,
     ),
 ]
 Port = Annotated[

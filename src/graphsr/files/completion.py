@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +11,16 @@ from numpy.typing import NDArray
 
 from graphsr.completion import complete
 from graphsr.errors import InputError
-from graphsr.files.camera import UNKNOWN_CAMERA, CameraOptions, camera_of
-from graphsr.files.confidence import confidence_number, read_confidence
+from graphsr.files.camera import camera_of
+from graphsr.files.confidence import read_confidence
 from graphsr.files.image import Image
 from graphsr.files.outputs import check_outputs
+from graphsr.files.pair import PairOptions
 from graphsr.files.ply import PointCloudReport, check_ply, write_point_cloud
 from graphsr.files.points import PointFile, read_points
 from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
-from graphsr.measurements.noise import Noise
 from graphsr.measurements.points import point_map
 from graphsr.models.registry import load
 from graphsr.upsampling import Report
@@ -29,7 +28,7 @@ from graphsr.upsampling import Report
 
 @dataclass(frozen=True)
 class CompletionFiles:
-    """The files of one completion; `confidence` is a file, or a number in words."""
+    """The files of one completion."""
 
     guide: Path
     points: Path
@@ -52,32 +51,14 @@ class CompletionReport:
     point_cloud: PointCloudReport | None = None
 
 
-def complete_file(
-    files: CompletionFiles,
-    note: Callable[[str], None],
-    *,
-    model: str = "default",
-    exact: bool = False,
-    noise: Noise | None = None,
-    robust: bool = False,
-    missing: float | None = None,
-    overwrite: bool = False,
-    camera: CameraOptions = UNKNOWN_CAMERA,
-    rtol: float | None = None,
-) -> CompletionReport:
+def complete_file(files: CompletionFiles, options: PairOptions, note: Callable[[str], None]) -> CompletionReport:
     """Complete the points of a file.
 
     Args:
         files: What to read and what to write.
+        options: How; `missing` is the value that marks pixels of a map without a point. Points have no `kind`,
+            `footprint` and `align`.
         note: Called, before the computation, with every sentence that the user may want to know.
-        model: A model's name or file.
-        exact: Whether the target meets the points exactly.
-        noise: Standard deviation of the noise of the points, or "auto", see `graphsr.complete`.
-        robust: Whether to leave out points that those around them do not explain.
-        missing: The value that marks pixels of a map without a point, see `read_points`.
-        overwrite: Whether existing files may be replaced.
-        camera: What is known of the camera, for a point cloud.
-        rtol: RMS error allowed of the solve, see `graphsr.upsample`.
 
     Returns:
         What was done.
@@ -85,15 +66,13 @@ def complete_file(
     Raises:
         InputError: A file cannot be read or must not be written, or the two do not fit; nothing is written then.
     """
-    number = confidence_number(files.confidence)
-    confidence_file = files.confidence if number is None else None
     check_outputs(
         {"--output": files.output, "--preview": files.preview, "--ply": files.ply},
-        inputs=(files.guide, files.points, confidence_file),
-        overwrite=overwrite,
+        inputs=(files.guide, files.points, files.confidence),
+        overwrite=options.overwrite,
     )
-    found = read_points(files.points, missing)
-    if missing is not None and not found.is_map:
+    found = read_points(files.points, options.missing)
+    if options.missing is not None and not found.is_map:
         raise InputError(f"{files.points}: --missing is for maps; of rows, leave out those without a value")
     stored = found.stored
     check_output(files.output, stored, missing=None)
@@ -101,21 +80,27 @@ def complete_file(
         check_picture(files.preview)
     if files.ply is not None:
         check_ply(files.ply, channels=1)
-    chosen = load(model).with_rtol(rtol)  # what is wrong with it is not the fault of the points
-    guide = read_image(files.guide, bytes_per_pixel=chosen.bytes_per_pixel(1))
-    for sentence in _notes(guide, found, missing):
+    model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is not the fault of the points
+    guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(1))
+    for sentence in _notes(guide, found, options.missing):
         note(sentence)
     if found.is_map and found.points.shape != guide.size:
         raise InputError(
             f"{files.points}: is a map of {_size(found.points.shape)} pixels, and the guide has {_size(guide.size)}; "
             "points need the guide's size, and graphsr upsample is for coarser maps"
         )
-    pinhole = camera_of(guide, camera)
-    confidence = _confidence(number, confidence_file, found)
+    camera = camera_of(guide, options.camera)
+    confidence = options.confidence if files.confidence is None else _confidence(files.confidence, found)
     try:
         values, weights = point_map(found.points, guide.size, confidence, found.lines)
         result = complete(
-            guide.array, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust
+            guide.array,
+            values,
+            model=model,
+            confidence=weights,
+            exact=options.exact,
+            noise=options.noise,
+            robust=options.robust,
         )
     except InputError as error:
         raise InputError(f"{files.guide}, {files.points}: {error}") from error
@@ -124,17 +109,13 @@ def complete_file(
         write_preview(files.preview, guide, values, result)
     point_cloud = None
     if files.ply is not None:
-        point_cloud = write_point_cloud(files.ply, guide, result.target, pinhole, camera.baseline)
+        point_cloud = write_point_cloud(files.ply, guide, result.target, camera, options.camera.baseline)
     known = int(np.count_nonzero(weights))
     count = known if found.is_map else len(found.points)
     return CompletionReport(files, guide.size, count, known, result.report, written, point_cloud)
 
 
-def _confidence(
-    number: float | None, path: str | os.PathLike[str] | None, found: PointFile
-) -> float | NDArray[np.float32] | None:
-    if path is None:
-        return number
+def _confidence(path: str, found: PointFile) -> NDArray[np.float32]:
     if not found.is_map:
         raise InputError(f"{path}: a list of points has its confidences in a fourth column; --confidence is a number")
     rows, columns = found.points.shape

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from graphsr.axes import Axis
-from graphsr.graph import differences
+from graphsr.graph import edge_energies
 from graphsr.measurements.edge_points import GROUPS, groups_of
 from graphsr.models.base import Model, whole
 from graphsr.sampling import Sampling
@@ -149,12 +149,9 @@ def _energies(problem: Problem) -> np.ndarray:
 
 def _energy_of_pixels(problem: Problem, target: torch.Tensor) -> torch.Tensor:
     """Return the graph term of a target (1, 1, H, W), that of each edge at its first pixel, (1, 1, H, W)."""
-    step, found = differences(target), torch.zeros_like(target)
-    down, right = step.down, step.right
-    if problem.offsets is not None:
-        down, right = down - problem.offsets.down, right - problem.offsets.right
-    found[..., :-1, :] += problem.edges.down * down.square()
-    found[..., :-1] += problem.edges.right * right.square()
+    terms, found = edge_energies(problem.edges, target, problem.offsets), torch.zeros_like(target)
+    found[..., :-1, :] += terms.down
+    found[..., :-1] += terms.right
     return found
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch.nn.functional import avg_pool2d, max_pool2d, pad
 
-from graphsr.graph import Edges, differences
+from graphsr.graph import edge_energies
 from graphsr.sampling import Sampling, fill_holes, interpolate_source
 from graphsr.solver import Problem
 
@@ -91,15 +91,8 @@ def _energy(problem: Problem, target: torch.Tensor, known: torch.Tensor) -> torc
 
     If all terms of the energy are of the size that the model gives them, it is the variance of the noise.
     """
-    step = differences(target)
-    offsets = problem.offsets or Edges(torch.zeros_like(problem.edges.down), torch.zeros_like(problem.edges.right))
-    down, right = (
-        weight.unsqueeze(1) * (jump - (offset.unsqueeze(1) if offset.ndim == 3 else offset)).square()
-        for weight, jump, offset in (
-            (problem.edges.down, step.down, offsets.down),
-            (problem.edges.right, step.right, offsets.right),
-        )
-    )
+    terms = edge_energies(problem.edges, target, problem.offsets)
+    down, right = terms.down, terms.right
     # Half of an edge belongs to each of its pixels.
     each = 0.5 * (pad(down, (0, 0, 0, 1)) + pad(down, (0, 0, 1, 0)) + pad(right, (0, 1)) + pad(right, (1, 0)))
     size = math.prod(problem.sampling.factor)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from graphsr.graph import Edges
+from graphsr.graph import Edges, both_ways, net_flow
 from graphsr.solver import Problem, set_up
 from graphsr.solver.gradient import demand
 from graphsr.solver.progress import part
@@ -73,7 +73,7 @@ def one_channel(problem: Problem, channel: int) -> Problem:
 
     offsets = problem.offsets
     if offsets is not None and offsets.down.ndim == 4:
-        offsets = Edges(of(offsets.down), of(offsets.right))
+        offsets = both_ways(of, offsets)
     return replace(
         problem,
         source=of(problem.source),
@@ -108,13 +108,8 @@ def _variance(problem: Problem, draws: int, origin: tuple[int, int], source_orig
 
 def _perturbation(problem: Problem, bits: list[np.ndarray], draw: int) -> torch.Tensor:
     """Return B^T W^(1/2) xi + T^(1/2) xi (H, W)."""
-    rhs = problem.source.new_zeros(problem.sampling.size)
-    down = _signs(bits[_DOWN], draw, rhs) * problem.edges.down[0].sqrt()
-    right = _signs(bits[_RIGHT], draw, rhs) * problem.edges.right[0].sqrt()
-    rhs[:-1] += down
-    rhs[1:] -= down
-    rhs[:, :-1] += right
-    rhs[:, 1:] -= right
+    signs = Edges(*(_signs(bits[kind], draw, problem.source) for kind in (_DOWN, _RIGHT)))
+    rhs = net_flow(both_ways(lambda sign, weight: sign * weight[0].sqrt(), signs, problem.edges))
     if bool((problem.prior_weight > 0).any()):
         rhs += _signs(bits[_PIXEL], draw, rhs) * problem.prior_weight[0].sqrt()
     return rhs

@@ -114,19 +114,19 @@ class Model(nn.Module, ABC):
         source = self._converted("source", source)
         if sampling is not None and window is None:
             window = whole(self.select_channels(guide), source, confidence, sampling)
-        return self._run(guide, source, confidence, exact, window, offset)
+        prepared, noise = self._prepared(guide, source, confidence, exact, window)
+        return replace(self.finish(prepared, offset), noise=noise)
 
-    def _run(
+    def _prepared(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
         confidence: torch.Tensor | None,
         exact: bool,
         window: Window | None,
-        offset: torch.Tensor | None,
-    ) -> Result:
-        """Prepare and solve a pair that is in the precision of the model; `offset` as in `finish`."""
-        return self.finish(self.prepare(guide, source, confidence=confidence, exact=exact, window=window), offset)
+    ) -> tuple[Problem | torch.Tensor, torch.Tensor | None]:
+        """Return what `prepare` does, and the noise (B, 1, h, w) that was predicted for it, if any was."""
+        return self.prepare(guide, source, confidence=confidence, exact=exact, window=window), None
 
     def finish(self, prepared: Problem | torch.Tensor, offset: torch.Tensor | None = None) -> Result:
         """Solve what `prepare` returned.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from graphsr.graph import Edges, edge_weights, power_law_distance
+from graphsr.graph import Edges, both_ways, edge_weights, power_law_distance
 from graphsr.models.architecture import Architecture
 
 # The strongest edge weight, near that of `Colour`.
@@ -32,7 +32,4 @@ def sharpened(edges: Edges, first: torch.Tensor, share: Edges) -> Edges:
     squares). The share says how much they count.
     """
     step = power_law_distance(first, _MU, _POWER)
-    return Edges(
-        edges.down * torch.exp(-(share.down * step.down).clamp_max(_FARTHEST)),
-        edges.right * torch.exp(-(share.right * step.right).clamp_max(_FARTHEST)),
-    )
+    return both_ways(lambda w, part, far: w * torch.exp(-(part * far).clamp_max(_FARTHEST)), edges, share, step)

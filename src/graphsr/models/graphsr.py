@@ -13,10 +13,10 @@ from torch import nn
 from graphsr import features
 from graphsr.features.channels import imagenet_normalised, three_channels, unit_range
 from graphsr.features.padding import pad_to_multiple
-from graphsr.graph import Edges, edge_weights, means, power_law_distance, squared_distance
+from graphsr.graph import Edges, both_ways, edge_weights, means, power_law_distance, squared_distance
 from graphsr.measurements.noise import noise_confidence
 from graphsr.models.architecture import MOST_FLOOR_CHANGE, Architecture
-from graphsr.models.base import Model, Result, whole
+from graphsr.models.base import Model, whole
 from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_graph, sharpened
 from graphsr.models.local_scale import CELL, REACH, LocalScale, local_scale
@@ -111,18 +111,6 @@ class GraphSR(Model):
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return three_channels(guide)
 
-    def _run(
-        self,
-        guide: torch.Tensor,
-        source: torch.Tensor,
-        confidence: torch.Tensor | None,
-        exact: bool,
-        window: Window | None,
-        offset: torch.Tensor | None,
-    ) -> Result:
-        problem, noise = self._problem(guide, source, confidence, exact, window)
-        return replace(self.finish(problem, offset), noise=noise)
-
     def prepare(
         self,
         guide: torch.Tensor,
@@ -132,9 +120,9 @@ class GraphSR(Model):
         exact: bool = False,
         window: Window | None = None,
     ) -> Problem:
-        return self._problem(guide, source, confidence, exact, window)[0]
+        return self._prepared(guide, source, confidence, exact, window)[0]
 
-    def _problem(
+    def _prepared(
         self,
         guide: torch.Tensor,
         source: torch.Tensor,
@@ -292,21 +280,19 @@ class GraphSR(Model):
         # Plane by plane, as functions of strided numbers are rounded differently, and take longer.
         outputs = outputs.contiguous()
         extra = dict(zip(how.extra_channels, outputs[:, own:].unbind(1), strict=True))  # each (B, H, W)
-        distance = squared_distance(outputs[:, :own])
         unit = 1e-6 + self.log_mu.exp().square()
-        down, right = distance.down / unit, distance.right / unit
+        distance = both_ways(lambda each: each / unit, squared_distance(outputs[:, :own]))
         if how.colour_mu > 0:
             source = component if first is None else 0.5 * (component + first)
             colour = power_law_distance(torch.cat([colours, source], 1), how.colour_mu, how.colour_power)
             # How much colours count: 1 to begin with.
             share = means(2 * torch.sigmoid(extra["colour_share"]))
-            down = down + share.down * colour.down.clamp_max(_FARTHEST)
-            right = right + share.right * colour.right.clamp_max(_FARTHEST)
+            distance = both_ways(lambda a, part, b: a + part * b.clamp_max(_FARTHEST), distance, share, colour)
         floor: float | Edges = how.floor
         if how.floors:
             change = MOST_FLOOR_CHANGE * torch.tanh(extra["floor"] / MOST_FLOOR_CHANGE)
             floor = means(how.floor * change.exp())
-        edges = edge_weights(Edges(down, right), weight=self.log_lambda.exp(), floor=floor)
+        edges = edge_weights(distance, weight=self.log_lambda.exp(), floor=floor)
         if first is not None:
             edges = sharpened(edges, first, means(2 * torch.sigmoid(extra["first_share"])))
         if not how.offsets:
@@ -320,7 +306,7 @@ def _on_scale(plane: torch.Tensor, scale: LocalScale | None) -> torch.Tensor:
 
 
 def _in_source_units(offsets: Edges | None, scale: Scale) -> Edges | None:
-    return None if offsets is None else Edges(offsets.down * scale.source_std, offsets.right * scale.source_std)
+    return None if offsets is None else both_ways(lambda each: each * scale.source_std, offsets)
 
 
 def _noise_is_predicted(source: torch.Tensor, sampling: Sampling) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from graphsr.graph import Edges, stack_bands
+from graphsr.graph import Edges, both_ways, stack_bands
 
 
 class Prediction(NamedTuple):
@@ -33,6 +33,4 @@ def _joined(parts: Sequence[Prediction], join: Callable[[Sequence[Edges]], Edges
 
 
 def _stacked_images(parts: Sequence[Edges]) -> Edges:
-    if len(parts) == 1:
-        return parts[0]
-    return Edges(torch.cat([part.down for part in parts]), torch.cat([part.right for part in parts]))
+    return parts[0] if len(parts) == 1 else both_ways(lambda *each: torch.cat(each), *parts)

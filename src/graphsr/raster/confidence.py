@@ -9,8 +9,9 @@ import numpy as np
 
 from graphsr.errors import InputError
 from graphsr.files.confidence import full_confidence
-from graphsr.raster.files import RasterPair, dataset
+from graphsr.raster.files import dataset
 from graphsr.raster.grid import Box
+from graphsr.raster.pair import RasterPair
 
 # So many rows of the file are read at once.
 _ROWS = 512

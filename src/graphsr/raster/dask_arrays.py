@@ -15,7 +15,7 @@ from graphsr.measurements.source_errors import SourceErrors
 from graphsr.measurements.uncertainty import calibration_of, check_uncertainty
 from graphsr.models.base import Model
 from graphsr.models.registry import load
-from graphsr.raster.data_arrays import bands_first, is_data_array, unwrap
+from graphsr.raster.data_arrays import UnwrappedPair, bands_first, is_data_array, unwrap
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import (
@@ -27,15 +27,8 @@ from graphsr.raster.statistics import (
     summarise,
     with_surroundings,
 )
-from graphsr.raster.tile import (
-    Settings,
-    bytes_per_pixel,
-    checked_confidence,
-    finish_tile,
-    locality_of,
-    prepare_tile,
-)
-from graphsr.raster.tiling import Tile, cut_tiles, default_side
+from graphsr.raster.tile import Settings, checked_confidence, finish_tile, locality_of, prepare_tile
+from graphsr.raster.tiling import Tile, cut_tiles
 from graphsr.threads import on_threads
 
 
@@ -97,6 +90,14 @@ def upsample(
     own = None if np.ndim(confidence) == 0 else bands_first("confidence", confidence)
     shared = checked_confidence(confidence) if own is None else 1.0
     settings = Settings(exact, fill, confidence=shared, uncertainty=uncertainty, footprint=footprint)
+    pair = _pair(guide, source, origin, step)
+    return pair.wrap(_upsample(pair, own, model, loaded, errors, settings, tile, halo))
+
+
+def _pair(
+    guide: Any, source: Any, origin: tuple[float, float] | None, step: tuple[float, float] | None
+) -> UnwrappedPair:
+    """Return both arrays as Dask arrays, and where they lie: edge to edge, as said, or as DataArrays say."""
     if is_data_array(guide) or is_data_array(source):
         if not (is_data_array(guide) and is_data_array(source)):
             raise InputError("raster.upsample: give guide and source both as DataArrays, or both as plain arrays")
@@ -104,36 +105,30 @@ def upsample(
             raise InputError(
                 "raster.upsample: DataArrays say by their coordinates where they lie; leave origin and step out"
             )
-        pair = unwrap(guide, source)
-        return pair.wrap(_upsample(pair.guide, pair.source, pair.grid, own, model, errors, settings, tile, halo))
+        return unwrap(guide, source)
     fine, coarse = bands_first("guide", guide), bands_first("source", source)
-    size, source_size = fine.shape[1:], coarse.shape[1:]
+    sizes = fine.shape[1:], coarse.shape[1:]
     if (origin is None) != (step is None):
         raise InputError("raster.upsample: origin and step belong together; give both or neither")
-    if origin is None or step is None:
-        grid = Grid.edge_to_edge(size, source_size)
-    else:
-        grid = Grid.placed(size, source_size, origin, step)
-    target = _upsample(fine, coarse, grid, own, model, errors, settings, tile, halo)
-    return target[0] if coarse.ndim > np.ndim(source) else target
+    grid = Grid.edge_to_edge(*sizes) if origin is None or step is None else Grid.placed(*sizes, origin, step)
+    return UnwrappedPair(fine, coarse, grid, guide, source)
 
 
 def _upsample(
-    guide: Any,
-    source: Any,
-    grid: Grid,
+    pair: UnwrappedPair,
     confidence: Any,
     model: str | os.PathLike[str] | Model,
+    loaded: Model,
     said: SourceErrors,
     settings: Settings,
     side: int | None,
     halo: int | None,
 ) -> Any:
-    """Return the target of Dask arrays (C, H, W) and (K, h, w) as a Dask array (K, H, W)."""
+    """Return the target of a pair as a Dask array (K, H, W)."""
     import dask.array as da
     from dask.delayed import delayed
 
-    loaded = model if isinstance(model, Model) else load(model)
+    guide, source, grid = pair.guide, pair.source, pair.grid
     locality = locality_of(loaded)
     if settings.uncertainty:
         check_uncertainty(loaded)
@@ -143,8 +138,7 @@ def _upsample(
         source = da.where(confidence > 0, source, np.nan)
     errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
     settings = replace(settings, errors=errors)
-    margin = settings.halo(grid, locality) if halo is None else (halo, halo)
-    side = side or default_side(grid, margin, bytes_per_pixel(loaded, source.shape[0], settings), settings.needs_double)
+    side, margin = settings.tile_sizes(grid, loaded, source.shape[0], side or None, halo)
     # A model by name is loaded where it runs; a loaded one is sent once.
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]

@@ -17,14 +17,14 @@ _MISSING = ("_FillValue", "missing_value", "nodata")
 
 @dataclass(frozen=True)
 class UnwrappedPair:
-    """Two DataArrays as Dask arrays (bands, y, x), and the way back.
+    """Two DataArrays, or plain arrays, as Dask arrays (bands, y, x), and the way back.
 
     Attributes:
         guide: Dask array (C, H, W).
         source: Dask array (K, h, w).
         grid: Where they lie.
-        guide_array: The DataArray of the guide.
-        source_array: The DataArray of the source.
+        guide_array: The guide as it was given.
+        source_array: The source as it was given.
     """
 
     guide: Any
@@ -35,6 +35,8 @@ class UnwrappedPair:
 
     def wrap(self, target: Any) -> Any:
         """Return the target (K, H, W) with the guide's coordinates y and x, and all else as in the source."""
+        if not is_data_array(self.source_array):
+            return target if np.ndim(self.source_array) == 3 else target[0]
         fine, coarse = self.guide_array, self.source_array
         down, right = fine.dims[-2:]
         bands = coarse.dims[:-2]

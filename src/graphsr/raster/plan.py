@@ -13,10 +13,11 @@ from graphsr import __version__
 from graphsr.errors import InputError
 from graphsr.models.base import Model
 from graphsr.models.registry import names as model_names
-from graphsr.raster.files import RasterPair, common_type, dataset, fingerprint
+from graphsr.raster.files import common_type, dataset, fingerprint
+from graphsr.raster.pair import RasterPair
 from graphsr.raster.source_samples import RasterErrors
-from graphsr.raster.tile import Settings, bytes_per_pixel, locality_of
-from graphsr.raster.tiling import Tile, cut_tiles, default_side
+from graphsr.raster.tile import Settings, locality_of
+from graphsr.raster.tiling import Tile, cut_tiles
 
 _STORABLE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 # What messages call the entries of a description.
@@ -105,10 +106,7 @@ def make_plan(
         InputError: If the model cannot run on tiles, or a number is not valid.
     """
     locality = locality_of(model)
-    margin = settings.halo(pair.grid, locality) if halo is None else (halo, halo)
-    needed = bytes_per_pixel(model, len(pair.source_bands), settings)
-    if side is None:
-        side = default_side(pair.grid, margin, needed, settings.needs_double)
+    side, margin = settings.tile_sizes(pair.grid, model, len(pair.source_bands), side, halo)
     if side < 1 or min(margin) < 0:
         raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {side} with {min(margin)}")
     dtype = common_type(dataset(pair.source_path), pair.source_bands)

@@ -23,7 +23,7 @@ from graphsr.models.window import Locality, Window
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.source_samples import RasterErrors
 from graphsr.raster.statistics import Statistics
-from graphsr.raster.tiling import Tile, default_halo
+from graphsr.raster.tiling import Tile, default_halo, default_side
 from graphsr.scaling import all_finite
 from graphsr.solver import Problem
 
@@ -58,8 +58,25 @@ class Settings:
     def __post_init__(self) -> None:
         check_footprint(self.footprint)
 
-    def halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
-        """Return how many guide pixels are read around a tile, down and right."""
+    def tile_sizes(
+        self, grid: Grid, model: Model, bands: int, side: int | None = None, halo: int | None = None
+    ) -> tuple[int, tuple[int, int]]:
+        """Return the side of a tile, and how many guide pixels are read around it, down and right.
+
+        Args:
+            grid: Of the raster.
+            model: One that has a locality.
+            bands: Of the source.
+            side: What the user wants; default as large as fits into memory.
+            halo: What the user wants; default as wide as the model and the factor need it.
+        """
+        around = self._halo(grid, locality_of(model)) if halo is None else (halo, halo)
+        if side is None:
+            needed = model.bytes_per_pixel(bands) + (bytes_of_draws((1, 1), DRAWS) if self.uncertainty else 0)
+            side = default_side(grid, around, needed, double=self.exact or self.footprint != "box")
+        return side, around
+
+    def _halo(self, grid: Grid, locality: Locality) -> tuple[int, int]:
         confidence = self.confidence * self.least_confidence * self.errors.confidence
         down, right = default_halo(grid, locality.weighed(confidence), self.footprint)
         if self.errors.robust is False:
@@ -69,11 +86,6 @@ class Settings:
     def with_holes(self, statistics: Statistics) -> Statistics:
         """Return the statistics with room for the holes that outliers leave."""
         return statistics if self.errors.robust is False else replace(statistics, complete=False)
-
-    @property
-    def needs_double(self) -> bool:
-        """Return whether solves are in double precision whatever the factor is."""
-        return self.exact or self.footprint != "box"
 
 
 @dataclass(frozen=True)
@@ -130,11 +142,6 @@ def locality_of(model: Model) -> Locality:
             "use 'colour', 'bicubic' or a GraphSR model with a U-Net on Lite or ResNet encoders"
         )
     return locality
-
-
-def bytes_per_pixel(model: Model, bands: int, settings: Settings) -> int:
-    """Return the most memory that a tile of so many bands takes for each of its pixels."""
-    return model.bytes_per_pixel(bands) + (bytes_of_draws((1, 1), DRAWS) if settings.uncertainty else 0)
 
 
 def prepare_tile(

@@ -21,8 +21,9 @@ from graphsr.models.registry import load
 from graphsr.raster import executor
 from graphsr.raster.cog import assemble
 from graphsr.raster.confidence import with_confidence
-from graphsr.raster.files import RasterPair, has_mask, open_pair
+from graphsr.raster.files import has_mask
 from graphsr.raster.lock import locked
+from graphsr.raster.pair import RasterPair, open_pair
 from graphsr.raster.plan import Plan, make_plan
 from graphsr.raster.source_samples import resolve_errors
 from graphsr.raster.statistics import Statistics

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import torch
 
-from graphsr.graph import Edges
+from graphsr.graph import Edges, both_ways, net_flow, with_channels
 from graphsr.scaling import mean_and_std
 from graphsr.solver.matrix import Matrix
 from graphsr.solver.problem import Problem
@@ -121,8 +121,8 @@ def _right_hand_side_along(problem: Problem, weights: torch.Tensor, mean: torch.
         prior = _along(weights, problem.prior) - _along(weights, mean)
         rhs = problem.prior_weight.unsqueeze(1) * prior
     if problem.offsets is not None:
-        down, right = (_along(weights, with_channels(each)) for each in (problem.offsets.down, problem.offsets.right))
-        flow = edge_flow(problem.edges, Edges(down.to(mean.dtype), right.to(mean.dtype)))
+        along = both_ways(lambda each: _along(weights, with_channels(each)).to(mean.dtype), problem.offsets)
+        flow = edge_flow(problem.edges, along)
         rhs = rhs + flow if rhs.numel() else flow
     return rhs
 
@@ -142,25 +142,13 @@ def right_hand_side(
     if bool((problem.prior_weight > 0).any()):
         rhs = (problem.prior[:, channels] - mean).div_(unit).mul_(problem.prior_weight.unsqueeze(1))
     if problem.offsets is not None:
-        each = [with_channels(one) for one in (problem.offsets.down, problem.offsets.right)]
-        down, right = (one[:, channels] if one.shape[1] > 1 else one for one in each)
-        flow = edge_flow(problem.edges, Edges(down, right)) / unit
+        each = both_ways(with_channels, problem.offsets)
+        chosen = both_ways(lambda one: one[:, channels] if one.shape[1] > 1 else one, each)
+        flow = edge_flow(problem.edges, chosen) / unit
         rhs = rhs + flow if rhs.numel() else flow.expand_as(problem.start[:, channels]).contiguous()
     return rhs
 
 
 def edge_flow(edges: Edges, offsets: Edges) -> torch.Tensor:
-    """Return B^T W o of offsets (B, [K,] ...): (B, 1 or K, H, W)."""
-    down = edges.down.unsqueeze(1) * with_channels(offsets.down)
-    right = edges.right.unsqueeze(1) * with_channels(offsets.right)
-    flow = down.new_zeros((*down.shape[:2], *edges.size))
-    flow[..., :-1, :] += down
-    flow[..., 1:, :] -= down
-    flow[..., :-1] += right
-    flow[..., 1:] -= right
-    return flow
-
-
-def with_channels(offset: torch.Tensor) -> torch.Tensor:
-    """Return offsets (B, [K,] ...) with an axis for the channels."""
-    return offset.unsqueeze(1) if offset.ndim == 3 else offset
+    """Return B^T W o of offsets (B, 1 or K, ...): (B, 1 or K, H, W)."""
+    return net_flow(both_ways(lambda weight, offset: weight.unsqueeze(1) * offset, edges, offsets))

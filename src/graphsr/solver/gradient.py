@@ -9,11 +9,11 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from graphsr.errors import ConvergenceError
-from graphsr.graph import differences
+from graphsr.graph import differences, with_channels
 from graphsr.solver.backends.diagonal import measures_twice
 from graphsr.solver.backends.projection import Projection
 from graphsr.solver.backends.torch_backend import Relaxation, laplacian, relaxation
-from graphsr.solver.channels import right_hand_side, solve_channels, with_channels
+from graphsr.solver.channels import right_hand_side, solve_channels
 from graphsr.solver.matrix import Matrix, set_up
 from graphsr.solver.problem import Problem
 
@@ -113,7 +113,7 @@ def _gradients(
         (1, step.right, answer.right, problem.edges.right, offset_right),
     ):
         if wanted[place]:
-            shift = 0 if offset is None else offset.unsqueeze(1) if offset.ndim == 3 else offset
+            shift = 0 if offset is None else with_channels(offset)
             grads[place] = -(answered * (y - shift)).sum(1)
         if offset is not None and wanted[place + 4]:
             flow = weight.unsqueeze(1) * answered

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from graphsr.errors import InputError
-from graphsr.graph import Edges
+from graphsr.graph import Edges, both_ways
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import all_finite
 
@@ -114,7 +114,7 @@ class Problem:
 
         def moved(value: Any) -> Any:
             if isinstance(value, Edges):
-                return Edges(value.down.to(target), value.right.to(target))
+                return both_ways(moved, value)
             return value.to(target) if isinstance(value, torch.Tensor) else value
 
         return replace(self, **{field.name: moved(getattr(self, field.name)) for field in fields(self)})

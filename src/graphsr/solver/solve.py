@@ -9,7 +9,7 @@ from typing import overload
 import torch
 
 from graphsr.errors import InputError
-from graphsr.graph import Edges
+from graphsr.graph import Edges, both_ways
 from graphsr.sampling import Sampling
 from graphsr.solver.backends.gram import blurs
 from graphsr.solver.contrast import hidden_eigenvalue
@@ -109,10 +109,10 @@ def solve(
         raise InputError("solve: edges need a source and a size")
     axes = source.ndim
     if edges.down.ndim == 2:  # without a batch axis, and so may be all else
-        edges = Edges(edges.down[None], edges.right[None])
+        edges = both_ways(lambda each: each[None], edges)
         source, confidence, prior, start = (_batched(each, axes) for each in (source, confidence, prior, start))
         if offsets is not None and offsets.down.ndim < axes:
-            offsets = Edges(offsets.down[None], offsets.right[None])
+            offsets = both_ways(lambda each: each[None], offsets)
     assert source is not None
     if source.ndim != 4:
         raise InputError(f"solve: source must be (B, K, h, w), not {tuple(source.shape)}")

@@ -14,8 +14,9 @@ from graphsr.models.colour import Colour
 from graphsr.models.registry import load
 from graphsr.models.window import Window
 from graphsr.raster.executor import run_tile
-from graphsr.raster.files import open_pair, require_rasterio
+from graphsr.raster.files import require_rasterio
 from graphsr.raster.grid import Grid
+from graphsr.raster.pair import open_pair
 from graphsr.raster.plan import make_plan
 from graphsr.raster.tile import Settings
 from graphsr.raster.tiling import default_halo

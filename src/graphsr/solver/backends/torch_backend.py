@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsr.graph import Edges, differences
+from graphsr.graph import Edges, both_ways, differences, net_flow
 from graphsr.sampling import Sampling
 from graphsr.solver.backends.diagonal import Diagonal, measures_twice
 from graphsr.solver.backends.free_pixels import FreePixels
@@ -117,7 +117,7 @@ class _TorchSystem(Stepwise):
 
     def restart(self) -> None:
         problem, x = self.problem, self.x.double()
-        edges = Edges(problem.edges.down.double(), problem.edges.right.double())
+        edges = both_ways(torch.Tensor.double, problem.edges)
         pull = problem.sampling.adjoint(self.confidence * (self.source - problem.sampling(x)))
         self.r = (self.rhs + pull - laplacian(edges, x) - problem.prior_weight.unsqueeze(1) * x).to(self.x.dtype)
         self.p, self.q, self.change = (torch.zeros_like(self.x) for _ in range(3))
@@ -184,14 +184,7 @@ def _on_host(values: torch.Tensor) -> np.ndarray:
 
 def laplacian(edges: Edges, values: torch.Tensor) -> torch.Tensor:
     """Return L y for (B, K, H, W)."""
-    step = differences(values)
-    down, right = edges.down.unsqueeze(1) * step.down, edges.right.unsqueeze(1) * step.right
-    out = torch.zeros_like(values)
-    out[..., :-1, :] += down
-    out[..., 1:, :] -= down
-    out[..., :-1] += right
-    out[..., 1:] -= right
-    return out
+    return net_flow(both_ways(lambda weight, step: weight.unsqueeze(1) * step, edges, differences(values)))
 
 
 def degree(edges: Edges) -> torch.Tensor:
