@@ -9,6 +9,7 @@ import pytest
 
 import graphsr
 from graphsr.models.calibration import Calibration, general_calibration
+from graphsr.scenes import scene
 
 SIZE, SOURCE_SIZE = (48, 64), (6, 8)
 
@@ -86,6 +87,18 @@ def test_grows_where_the_source_is_doubted() -> None:
     sure, doubted = uncertainty(a_source()), uncertainty(a_source(), confidence=confidence)
     assert (doubted[:, 48:] > 1.2 * sure[:, 48:]).mean() > 0.95
     np.testing.assert_allclose(doubted[:, :24].mean(), sure[:, :24].mean(), rtol=0.2)
+
+
+@pytest.mark.parametrize("how", [{"noise": 0.05}, {"robust": True}, {}], ids=str)
+def test_is_the_size_of_the_errors_whatever_is_said_of_the_source(how: dict[str, object]) -> None:
+    room = scene(5, (96, 96))
+    source = room.depth.reshape(12, 8, 12, 8).mean((1, 3))
+    if "noise" in how:
+        source = source + np.random.default_rng(2).normal(0, 0.05, source.shape)
+    result = graphsr.upsample(room.guide, source, model="colour", uncertainty=True, **how)  # type: ignore[arg-type]
+    ratio = np.abs(result.target - room.depth) / result.uncertainty
+    # Measured: 0.47 with noise, 0.62 else. Compared with where the solve began it was 9.9 with noise.
+    assert 0.3 < np.sqrt(np.mean(ratio**2)) < 2.0
 
 
 def test_of_an_exact_target_is_that_under_the_constraint() -> None:

@@ -134,3 +134,9 @@ def test_the_threads_of_the_caller_are_left_as_they_were():
     with on_threads(most):
         lazy.compute(scheduler="sync")
         assert (numba.get_num_threads(), torch.get_num_threads()) == (most, most)
+
+
+@pytest.mark.parametrize("sizes", [{"tile": 0}, {"tile": -8}, {"halo": -1}])
+def test_tiles_without_pixels_are_refused(sizes: dict[str, int]):
+    with pytest.raises(InputError, match="a tile must be at least 1 pixel with a halo of 0 or more"):
+        graphsr.raster.upsample(GUIDE, SOURCE, model="colour", **sizes)

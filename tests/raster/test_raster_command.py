@@ -351,6 +351,16 @@ class TestMistakes:
         assert "would overwrite an input" in self.complaint(command, tmp_path, guide, source, "-o", source)
         assert "suffix .tif" in self.complaint(command, tmp_path, guide, source, "-o", tmp_path / "out.png")
 
+    @pytest.mark.parametrize("option", ["-o", "--uncertainty"])
+    def test_a_confidence_is_an_input_that_is_not_overwritten(self, command, tmp_path, option):
+        guide, source = pair_of_files(tmp_path)
+        confidence = tmp_path / "confidence.tif"
+        confidence.write_bytes(source.read_bytes())
+        outputs = [option, confidence] if option == "-o" else ["-o", tmp_path / "o.tif", option, confidence]
+        err = self.complaint(command, tmp_path, guide, source, *outputs, "--confidence", confidence, "--overwrite")
+        assert "would overwrite an input" in err
+        assert confidence.read_bytes() == source.read_bytes()
+
     def test_a_model_that_needs_the_whole_image_is_refused(self, command, tmp_path):
         guide, source = pair_of_files(tmp_path)
         err = self.complaint(command, tmp_path, guide, source, "-o", tmp_path / "o.tif", "--model", "guided-filter")

@@ -120,9 +120,10 @@ def raster(
 
     # A run that was stopped in its second half has written the target.
     finished = resume and uncertainty is not None and output.exists() and TileStore.beside(uncertainty).folder.exists()
+    number = confidence_number(confidence)
     check_outputs(
         {"--output": None if finished else output, "--uncertainty": uncertainty},
-        inputs=(guide, source, output if finished else None),
+        inputs=(guide, source, confidence if number is None else None, output if finished else None),
         overwrite=overwrite,
     )
     if uncertainty is not None:  # before the target is computed
@@ -138,7 +139,7 @@ def raster(
                     source,
                     path,
                     model=model,
-                    confidence=1.0 if confidence is None else confidence_number(confidence) or confidence,
+                    confidence=1.0 if confidence is None else number or confidence,
                     noise=parse_noise(noise),
                     robust=robust,
                     exact=exact,

@@ -59,7 +59,8 @@ def evidence(problem: Problem, target: torch.Tensor, variance: torch.Tensor, std
         # Neighbours have nearly the same variance, and their mean is less noisy.
         posterior=0.5 * torch.log(_mean_around(variance, 3)),
         energy=at_pixels(_log(_energy(problem, target, known).sqrt() / std), known),
-        change=_log(_smoothed((target - problem.start).abs() / std, sampling)),
+        # Not from where the solve began, which with a stated noise is nearly the target.
+        change=_log(_smoothed((target / std - interpolate_source(source, sampling, known)).abs(), sampling)),
         contrast=at_pixels(_log(_range(source, known)), known),
         roughness=at_pixels(_log(_mean_around(across.abs() + along.abs(), 3, inner)), inner),
         noise=at_pixels(_mean_around(_log(_bend(across, -1).abs()), _NOISE_WINDOW, inner), inner),

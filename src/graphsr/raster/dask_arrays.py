@@ -138,7 +138,7 @@ def _upsample(
         source = da.where(confidence > 0, source, np.nan)
     errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
     settings = replace(settings, errors=errors)
-    side, margin = settings.tile_sizes(grid, loaded, source.shape[0], side or None, halo)
+    side, margin = settings.tile_sizes(grid, loaded, source.shape[0], side, halo)
     # A model by name is loaded where it runs; a loaded one is sent once.
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]

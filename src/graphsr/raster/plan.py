@@ -107,8 +107,6 @@ def make_plan(
     """
     locality = locality_of(model)
     side, margin = settings.tile_sizes(pair.grid, model, len(pair.source_bands), side, halo)
-    if side < 1 or min(margin) < 0:
-        raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {side} with {min(margin)}")
     dtype = common_type(dataset(pair.source_path), pair.source_bands)
     if settings.uncertainty:  # fractions of the source's steps
         dtype, nodata = np.dtype(np.float32), np.nan

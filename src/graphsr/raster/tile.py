@@ -69,7 +69,13 @@ class Settings:
             bands: Of the source.
             side: What the user wants; default as large as fits into memory.
             halo: What the user wants; default as wide as the model and the factor need it.
+
+        Raises:
+            InputError: If what the user wants cannot be.
         """
+        if (side is not None and side < 1) or (halo is not None and halo < 0):
+            wanted = f"{'default' if side is None else side} with {'default' if halo is None else halo}"
+            raise InputError(f"a tile must be at least 1 pixel with a halo of 0 or more, not {wanted}")
         around = self._halo(grid, locality_of(model)) if halo is None else (halo, halo)
         if side is None:
             needed = model.bytes_per_pixel(bands) + (bytes_of_draws((1, 1), DRAWS) if self.uncertainty else 0)

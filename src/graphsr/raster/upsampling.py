@@ -216,5 +216,5 @@ def check_geotiff(output: Path) -> None:
 
 def _check_output(output: Path, pair: RasterPair) -> None:
     check_geotiff(output)
-    if os.path.realpath(output) in [os.path.realpath(path) for path in (pair.guide_path, pair.source_path)]:
+    if os.path.realpath(output) in map(os.path.realpath, pair.paths):
         raise InputError(f"{output}: --output would overwrite an input; give another name")
