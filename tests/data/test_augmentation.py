@@ -11,7 +11,7 @@ from graphsr.data.augmentation import Augmentation, centre_patch, draw_patch, ro
 from graphsr.data.pair import Pair
 from graphsr.errors import InputError
 
-EVERYTHING = Augmentation(0.5, 0.5, 10.0, 0.5, 0.3, 0.2, 0.05, soft_edges=0.5, uneven=0.5)
+EVERYTHING = Augmentation(0.5, 0.5, 10.0, 0.5, 0.3, 0.2, 0.05, 0.5, 0.5)
 
 
 def rng(seed: int = 0) -> np.random.Generator:

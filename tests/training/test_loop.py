@@ -310,14 +310,6 @@ class TestSamples:
         assert drawn[0] == drawn[1]
         assert set(drawn[0]) == {"box", "bicubic"}
 
-    def test_merged_samples_show_two_pairs_and_are_scenes_of_their_own(self, config):
-        how = replace(config.augmentation, merged=1.0, soft_edges=0.0, uneven=0.0)
-        alone, merged = (
-            Batches(replace(config, augmentation=each), 0).batch(3) for each in (replace(how, merged=0.0), how)
-        )
-        assert not torch.equal(alone.target, merged.target)
-        torch.testing.assert_close(merged.scene.mean, merged.target.nanmean((1, 2, 3), keepdim=True))
-
     def test_factors_vary(self, config):
         batches = Batches(config, 0)
         assert len({batches.batch(n).source.shape for n in range(12)}) > 3

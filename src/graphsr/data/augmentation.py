@@ -9,7 +9,6 @@ from scipy import ndimage
 
 from graphsr.checked_cache import check_caches
 from graphsr.data import staircase
-from graphsr.data.merging import merge
 from graphsr.data.pair import Pair
 from graphsr.data.staircase import undo_staircase
 from graphsr.errors import InputError
@@ -39,7 +38,6 @@ class Augmentation:
         colour: brightness, contrast, gamma and tint of the guide change by up to so much.
         grey: probability of a guide without colour.
         guide_noise: standard deviation of noise on the guide, at most, where white is 1.
-        merged: probability that a patch of another pair is in the same place; whichever is nearer is seen.
         soft_edges: probability that edges of the target are soft and lie a little beside those of the guide, as in
             filled maps of depth cameras.
         uneven: probability that surfaces of the target are uneven, as in maps of depth cameras. What a sensor measured
@@ -55,16 +53,13 @@ class Augmentation:
     colour: float = 0.0
     grey: float = 0.0
     guide_noise: float = 0.0
-    merged: float = 0.0
     soft_edges: float = 0.0
     uneven: float = 0.0
     scene_scale: float = 0.0
     least_known: float = 0.8
 
 
-def draw_patch(
-    pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator, other: Pair | None = None
-) -> Pair:
+def draw_patch(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
     """Draw a random patch of a pair, its staircase undone.
 
     Args:
@@ -72,14 +67,13 @@ def draw_patch(
         size: (H, W) of the patch.
         how: what may happen to it.
         rng: where everything is drawn from.
-        other: a pair that the patch is merged with.
 
     Returns:
         A pair of `size` whose target has no step.
     """
     best, most = None, 0.0
     for _ in range(_MOST_TRIES):
-        patch = _draw(pair, size, how, rng, other)
+        patch = _draw(pair, size, how, rng)
         known = float(np.isfinite(patch.target).mean())
         if known >= how.least_known:
             return patch
@@ -106,20 +100,7 @@ def _check(pair: Pair, size: tuple[int, int]) -> None:
         )
 
 
-def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator, other: Pair | None) -> Pair:
-    patch = _draw_part(pair, size, how, rng)
-    if other is not None:
-        patch = merge(patch, _draw_part(other, size, how, rng), rng)
-    guide, target = _recoloured(patch.guide, how, rng), patch.target
-    if how.soft_edges > 0 and rng.random() < how.soft_edges:
-        target = _with_soft_edges(target, rng)
-    if how.uneven > 0 and rng.random() < how.uneven:
-        target = _uneven(target, rng)
-    return Pair(patch.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), patch.unit)
-
-
-def _draw_part(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
-    """Draw where a patch is cut from a pair and how it lies; colours and values stay as they are."""
+def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.Generator) -> Pair:
     _check(pair, size)
     wanted = (size[1], size[0]) if rng.random() < how.turn else size
     if pair.size[0] < wanted[0] or pair.size[1] < wanted[1]:
@@ -140,7 +121,12 @@ def _draw_part(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.ran
         guide, target = np.swapaxes(guide, 0, 1), target.T
     if rng.random() < how.flip:
         guide, target = guide[:, ::-1], target[:, ::-1]
-    return Pair(pair.name, guide, target, pair.unit)
+    guide = _recoloured(guide, how, rng)
+    if how.soft_edges > 0 and rng.random() < how.soft_edges:
+        target = _with_soft_edges(target, rng)
+    if how.uneven > 0 and rng.random() < how.uneven:
+        target = _uneven(target, rng)
+    return Pair(pair.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), pair.unit)
 
 
 def _cut(pair: Pair, top: int, left: int, size: tuple[int, int]) -> Pair:

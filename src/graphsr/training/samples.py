@@ -82,23 +82,17 @@ class Batches(IterableDataset[Batch | GraphSRError]):
         guides, sources, targets, scales = [], [], [], []
         for place in range(config.optimisation.batch):
             rng = np.random.default_rng([config.optimisation.seed, n, self.rank, place])
-            pair = self._draw_pair(rng)
-            merged = config.augmentation.merged > 0 and rng.random() < config.augmentation.merged
-            patch = draw_patch(pair, size, config.augmentation, rng, self._draw_pair(rng) if merged else None)
+            number = int(rng.choice(len(self.sets), p=self.shares))
+            pair = self._pair(number, int(rng.integers(len(self.sets[number]))))
+            patch = draw_patch(pair, size, config.augmentation, rng)
             degradation = config.degradation.draw(rng, size[0] / source_size[0], footprint)
             source = degrade(patch.target, source_size, degradation, rng)
             guides.append(torch.from_numpy(patch.guide).permute(2, 0, 1).float() / 255)
             sources.append(torch.from_numpy(source)[None])
             targets.append(torch.from_numpy(patch.target)[None])
-            # Of a merged scene nothing but the patch is there.
-            whole = patch.target if merged else pair.target
-            scales.append(draw_scene_scale(whole, config.augmentation.scene_scale, rng))
+            scales.append(draw_scene_scale(pair.target, config.augmentation.scene_scale, rng))
         images = (torch.stack(guides), torch.stack(sources), torch.stack(targets))
         return Batch(*images, join_scene_scales(scales), footprint)
-
-    def _draw_pair(self, rng: np.random.Generator) -> Pair:
-        number = int(rng.choice(len(self.sets), p=self.shares))
-        return self._pair(number, int(rng.integers(len(self.sets[number]))))
 
     def _pair(self, number: int, place: int) -> Pair:
         """Return pair `place` of set `number`. Decoding takes longest of all, so pairs are kept while memory lasts."""
