@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dask.array as da
 import numba
 import numpy as np
@@ -137,6 +139,6 @@ def test_the_threads_of_the_caller_are_left_as_they_were():
 
 
 @pytest.mark.parametrize("sizes", [{"tile": 0}, {"tile": -8}, {"halo": -1}])
-def test_tiles_without_pixels_are_refused(sizes: dict[str, int]):
+def test_tiles_without_pixels_are_refused(sizes: dict[str, Any]):
     with pytest.raises(InputError, match="a tile must be at least 1 pixel with a halo of 0 or more"):
         graphsr.raster.upsample(GUIDE, SOURCE, model="colour", **sizes)
