@@ -9,6 +9,7 @@ from scipy import ndimage
 
 from graphsr.checked_cache import check_caches
 from graphsr.data import staircase
+from graphsr.data.camera_simulation import simulate_colour, simulate_depth
 from graphsr.data.pair import Pair
 from graphsr.data.staircase import undo_staircase
 from graphsr.errors import InputError
@@ -17,12 +18,6 @@ check_caches(staircase)
 # Smoothing a staircase needs some pixels around the patch.
 _MARGIN = 24
 _MOST_TRIES = 32
-# Maps of depth cameras: how far their edges lie beside those of the guide (RMS, at most), over what distance that
-# changes, and the deviation of their blur, at most; all in pixels.
-_MOST_DISPLACED, _DISPLACED_OVER, _MOST_BLUR = 2.0, 12.0, 1.5
-# Their surfaces are uneven by 0.2 to 8 % of the map's standard deviation (NYUv2 by 1 to 5 %), which changes over 1.5 to
-# 6 pixels (NYUv2 over some 5).
-_UNEVEN_BY, _UNEVEN_OVER = (0.002, 0.08), (1.5, 6.0)
 
 
 @dataclass(frozen=True)
@@ -38,10 +33,8 @@ class Augmentation:
         colour: brightness, contrast, gamma and tint of the guide change by up to so much.
         grey: probability of a guide without colour.
         guide_noise: standard deviation of noise on the guide, at most, where white is 1.
-        soft_edges: probability that edges of the target are soft and lie a little beside those of the guide, as in
-            filled maps of depth cameras.
-        uneven: probability that surfaces of the target are uneven, as in maps of depth cameras. What a sensor measured
-            is then the truth, and a source that has it is clean.
+        camera: probability that guide and map are as a colour and a depth camera would give them. What the depth camera
+            would measure is then the truth: a source that has it is clean.
         scene_scale: probability that a patch is standardised, in training, like a part of the image it is cut from.
         least_known: a patch of which a smaller part is known is drawn again.
     """
@@ -53,8 +46,7 @@ class Augmentation:
     colour: float = 0.0
     grey: float = 0.0
     guide_noise: float = 0.0
-    soft_edges: float = 0.0
-    uneven: float = 0.0
+    camera: float = 0.0
     scene_scale: float = 0.0
     least_known: float = 0.8
 
@@ -121,11 +113,9 @@ def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.G
         guide, target = np.swapaxes(guide, 0, 1), target.T
     if rng.random() < how.flip:
         guide, target = guide[:, ::-1], target[:, ::-1]
+    if how.camera > 0 and rng.random() < how.camera:
+        guide, target = simulate_colour(guide, rng), simulate_depth(target, rng)
     guide = _recoloured(guide, how, rng)
-    if how.soft_edges > 0 and rng.random() < how.soft_edges:
-        target = _with_soft_edges(target, rng)
-    if how.uneven > 0 and rng.random() < how.uneven:
-        target = _uneven(target, rng)
     return Pair(pair.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), pair.unit)
 
 
@@ -174,23 +164,3 @@ def _recoloured(guide: np.ndarray, how: Augmentation, rng: np.random.Generator) 
     if how.guide_noise > 0:
         image += np.float32(rng.uniform(0, how.guide_noise)) * rng.standard_normal(image.shape, np.float32)
     return (np.clip(image, 0, 1) * 255).round().astype(np.uint8)
-
-
-def _with_soft_edges(target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return a map (H, W) whose edges are moved by a smooth field, then blurred; unknown pixels move along."""
-    most = rng.uniform(0, _MOST_DISPLACED)
-    field = ndimage.gaussian_filter(rng.standard_normal((2, *target.shape)), (0, _DISPLACED_OVER, _DISPLACED_OVER))
-    places = np.indices(target.shape) + most * field / max(float(field.std()), 1e-9)
-    moved = ndimage.map_coordinates(target, places, order=0, mode="nearest")  # no depths between front and back
-    known, sigma = np.isfinite(moved), rng.uniform(0, _MOST_BLUR)
-    parts = np.where(known, moved, 0), known.astype(float)
-    values, weight = (ndimage.gaussian_filter(each, sigma, mode="nearest") for each in parts)
-    return np.where(known, values / np.maximum(weight, 1e-9), np.nan).astype(np.float32)
-
-
-def _uneven(target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return a map (H, W) with a random relief on it; unknown pixels stay so."""
-    known = target[np.isfinite(target)]
-    size = np.exp(rng.uniform(*np.log(_UNEVEN_BY))) * (float(known.std()) if known.size else 0.0)
-    relief = ndimage.gaussian_filter(rng.standard_normal(target.shape), rng.uniform(*_UNEVEN_OVER))
-    return np.asarray(target + size / max(float(relief.std()), 1e-9) * relief, np.float32)
