@@ -46,11 +46,11 @@ def both_ways(function: Callable[..., torch.Tensor], *values: Edges) -> Edges:
     return Edges(function(*(each.down for each in values)), function(*(each.right for each in values)))
 
 
-def stack_bands(parts: Sequence[Edges]) -> Edges:
-    """Return the edges of an image from those of its bands of rows.
+def stack_strips(parts: Sequence[Edges]) -> Edges:
+    """Return the edges of an image from those of its strips of rows.
 
     Args:
-        parts: From top to bottom; all but the last also have the first row of the next band.
+        parts: From top to bottom; all but the last also have the first row of the next strip.
     """
     if len(parts) == 1:
         return parts[0]

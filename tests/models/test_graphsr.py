@@ -13,7 +13,7 @@ import torch
 import graphsr
 from graphsr import Sampling
 from graphsr.errors import InputError
-from graphsr.features import bands
+from graphsr.features import strips
 from graphsr.graph import Edges
 from graphsr.models.architecture import Architecture
 from graphsr.models.colour import Colour
@@ -72,7 +72,7 @@ class TestForms:
         assert bool(torch.isfinite(target).all())
 
     def test_without_gradients_bands_of_rows_predict_the_same(self, how, monkeypatch):
-        monkeypatch.setattr(bands, "_BAND_BYTES", 2**12)
+        monkeypatch.setattr(strips, "_STRIP_BYTES", 2**12)
         network, guide, source = model(how), images(1, 3, 75, 66), images(1, 1, 10, 9, seed=2)
         expected = network.prepare(guide, source)
         with torch.no_grad():
@@ -242,8 +242,8 @@ class TestReweighting:
         torch.testing.assert_close(edges.down, before.down, rtol=0, atol=0)
 
     @pytest.mark.parametrize("rows", [3, 12, 75])
-    def test_bands_of_rows_are_changed_alike(self, rows, monkeypatch):
-        monkeypatch.setattr(bands, "_BAND_BYTES", rows * 4 * 8 * 66)
+    def test_strips_of_rows_are_changed_alike(self, rows, monkeypatch):
+        monkeypatch.setattr(strips, "_STRIP_BYTES", rows * 4 * 8 * 66)
         small: Any = model(self.HOW).reweighting
         torch.nn.init.normal_(small.last.weight, std=0.3)
         edges = Edges(images(1, 74, 66, seed=3) + 0.01, images(1, 75, 65, seed=4) + 0.01)
@@ -253,7 +253,7 @@ class TestReweighting:
             found = small(*given)
         assert float((expected.down.detach() / edges.down).log().abs().mean()) > 0.1
         for name in ("down", "right"):
-            # The same bits where it was measured; with one row less around a band it is off by 0.1 and more.
+            # The same bits where it was measured; with one row less around a strip it is off by 0.1 and more.
             torch.testing.assert_close(getattr(found, name), getattr(expected, name).detach(), rtol=1e-4, atol=0)
 
     def test_points_are_completed_without_it(self):

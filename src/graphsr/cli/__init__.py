@@ -28,7 +28,7 @@ from graphsr.cli.errors import ReportingGroup
 from graphsr.cli.memory import keep_freed_memory
 from graphsr.cli.verbosity import Quiet, Verbose, with_verbosity
 from graphsr.cli.versions import installed_versions
-from graphsr.waiting import wait_passively
+from graphsr.wait_policy import wait_passively
 
 app = typer.Typer(
     name="graphsr",

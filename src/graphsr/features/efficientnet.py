@@ -6,10 +6,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from graphsr.features.bands import in_bands
 from graphsr.features.encoder import Encoder
 from graphsr.features.normalisation import Activation, activated, layer
 from graphsr.features.padding import SameConv2d
+from graphsr.features.strips import in_strips
 
 DROP_RATE = 0.2
 # Stages that end a level: the maps at H/4 to H/32 leave after these, the one at H/2 after the stem.
@@ -75,7 +75,7 @@ class MBConv(nn.Module):
             y = branch(x)
         else:
             row = x.element_size() * self._depthwise_conv.in_channels * stride * x.shape[-1]
-            y = in_bands(branch, (x,), x.shape[-2] // stride, halo=kernel // 2, bytes_per_unit=row)
+            y = in_strips(branch, (x,), x.shape[-2] // stride, halo=kernel // 2, bytes_per_unit=row)
         return x + self._drop(y) if self.residual else y
 
     def _excited(self, y: Tensor) -> Tensor:
@@ -138,7 +138,7 @@ class EfficientNet(Encoder):
     def forward(self, x: Tensor) -> list[Tensor]:
         stem = layer(self._conv_stem, self._bn0, self.activation)
         row = x.element_size() * self._conv_stem.out_channels * x.shape[-1]
-        x = in_bands(stem, (x,), x.shape[-2] // 2, halo=1, bytes_per_unit=row)
+        x = in_strips(stem, (x,), x.shape[-2] // 2, halo=1, bytes_per_unit=row)
         maps = [x]
         for number, block in enumerate(self._blocks):
             x = block(x)

@@ -43,8 +43,8 @@ class Extractor(nn.Module, ABC):
         height, width = x.shape[-2:]
         return self.extract(pad_to_multiple(x, self.multiple))[..., :height, :width]
 
-    def in_bands(self, x: Tensor) -> Iterator[Tensor]:
-        """Return the features in bands of rows, for which a network may need less memory and time than for the whole.
+    def in_strips(self, x: Tensor) -> Iterator[Tensor]:
+        """Return the features in strips of rows, for which a network may need less memory and time than for the whole.
 
         Args:
             x: As `forward` takes it.

@@ -7,15 +7,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from graphsr.errors import InputError
-from graphsr.features.bands import bands, in_bands
-from graphsr.features.doubling import add_doubled, coarse_weights
 from graphsr.features.encoder import Encoder
 from graphsr.features.extractor import Extractor
 from graphsr.features.normalisation import FoldedConvolution, Layer, NormalisedConvolution
 from graphsr.features.padding import pad_to_multiple
+from graphsr.features.strips import in_strips, strips
+from graphsr.features.upsampled_convolution import add_upsampled_convolution, coarse_weights
 
 DECODER_CHANNELS = (256, 128, 64, 32, 16)
-# A map of fewer pixels is doubled: the weights that spare it take longer to make.
+# A map of fewer pixels is upsampled first: the weights that spare that take longer to make.
 _FEWEST_PIXELS = 1024
 # Numbers in the vectors that a convolution works with.
 _VECTOR = 8
@@ -38,12 +38,12 @@ class DecoderBlock(nn.Module):
 
     def forward(self, x: Tensor, skip: Tensor | None) -> Tensor:
         inputs = (x,) if skip is None else (x, skip)
-        return in_bands(
+        return in_strips(
             self.function(x), inputs, x.shape[-2], halo=1, bytes_per_unit=self.bytes_per_row(x.shape[-1], x)
         )
 
     def function(self, x: Tensor) -> Callable[..., Tensor]:
-        """Return the block as a function of one or two maps, prepared once for all bands of x (B, C, H, W)."""
+        """Return the block as a function of one or two maps, prepared once for all strips of x (B, C, H, W)."""
         first, second = self.conv1.layer(), self.conv2.layer()
         if isinstance(first, FoldedConvolution) and x.shape[-2] * x.shape[-1] >= _FEWEST_PIXELS:
             return self._folded_function(first, second)
@@ -55,9 +55,9 @@ class DecoderBlock(nn.Module):
         return compute
 
     def _folded_function(self, first: FoldedConvolution, second: Layer) -> Callable[..., Tensor]:
-        """Return the same without the doubled map and without joining it with the other one."""
-        doubled, others = torch.split(first.weight, [self.inputs - self.skip, self.skip], 1)
-        weights = coarse_weights(doubled)
+        """Return the same without the upsampled map, and without joining it with the other one."""
+        upsampled, others = torch.split(first.weight, [self.inputs - self.skip, self.skip], 1)
+        weights = coarse_weights(upsampled)
 
         def compute(x: Tensor, skip: Tensor | None = None) -> Tensor:
             if skip is None:
@@ -66,12 +66,12 @@ class DecoderBlock(nn.Module):
                 y.copy_(first.bias.view(1, -1, 1, 1).expand(shape))
             else:
                 y = F.conv2d(skip, others, first.bias, padding=1)
-            return second(F.relu_(add_doubled(y, x, weights)))
+            return second(F.relu_(add_upsampled_convolution(y, x, weights)))
 
         return compute
 
     def bytes_per_row(self, width: int, like: Tensor) -> int:
-        """Return what the widest map takes for a row of so many pixels of what is doubled."""
+        """Return what the widest map takes for a row of so many pixels before upsampling."""
         return like.element_size() * self.inputs * 4 * width
 
 
@@ -152,23 +152,23 @@ class UNet(Extractor):
             return y
         return F.conv2d(x, F.pad(weight, (0, 0, 0, 0, 0, 0, 0, more)), F.pad(bias, (0, more)), padding=1)[:, :-more]
 
-    def in_bands(self, x: Tensor) -> Iterator[Tensor]:
+    def in_strips(self, x: Tensor) -> Iterator[Tensor]:
         self.check(x)
         height, width = x.shape[-2:]
         block = self.decoder.blocks[-1]
         assert isinstance(block, DecoderBlock)
         units, columns = (-(-side // self.multiple) * self.multiple // 2 for side in (height, width))
-        # The two convolutions of the block, that of the head, and one row more that is the next band's.
-        chosen = list(bands(units, 2, block.bytes_per_row(columns, x)))
+        # The two convolutions of the block, that of the head, and one row more that is the next strip's.
+        chosen = list(strips(units, 2, block.bytes_per_row(columns, x)))
         if torch.is_grad_enabled() or x.shape[0] > 1 or len(chosen) == 1:
             yield self(x)
             return
         x = pad_to_multiple(x, self.multiple)
         coarse = self.decoder.before_last(self.encoder(x))
         decode = block.function(coarse)
-        for band in chosen:
-            if 2 * band.first >= height:
+        for strip in chosen:
+            if 2 * strip.first >= height:
                 return
-            skip = (band.rows_of(x, units),) if self.sharp else ()
-            y = self._head(decode(band.rows_of(coarse, units), *skip))
-            yield y[..., 2 * (band.first - band.begin) : min(2 * band.last + 1, height) - 2 * band.begin, :width]
+            skip = (strip.rows_of(x, units),) if self.sharp else ()
+            y = self._head(decode(strip.rows_of(coarse, units), *skip))
+            yield y[..., 2 * (strip.first - strip.begin) : min(2 * strip.last + 1, height) - 2 * strip.begin, :width]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graphsr.graph import Edges, edge_weights, power_law_distance, stack_bands
+from graphsr.graph import Edges, edge_weights, power_law_distance, stack_strips
 from graphsr.models.base import Model, whole
 from graphsr.models.window import Locality, Window
 from graphsr.sampling import interpolate_source
@@ -66,15 +66,15 @@ class Colour(Model):
     def _edges(self, guide: torch.Tensor, component: torch.Tensor, scale: Scale) -> Edges:
         """Return the edge weights of a guide (B, C, H, W) and the interpolated source's plane (B, 1, H, W).
 
-        In bands of rows, so that what lies between stays in the cache.
+        In strips of rows, so that what lies between stays in the cache.
         """
         height = component.shape[-2]
         rows = max(1, _BAND_PIXELS // (component.shape[0] * component.shape[-1]))
         parts = []
         for first in range(0, height, rows):
-            band = slice(first, min(first + rows + 1, height))  # with the first row of the next
-            colours = scale.standardise_guide(guide[..., band, :])
-            features = torch.cat([colours, component[..., band, :]], 1).to(component.dtype)
+            strip = slice(first, min(first + rows + 1, height))  # with the first row of the next
+            colours = scale.standardise_guide(guide[..., strip, :])
+            features = torch.cat([colours, component[..., strip, :]], 1).to(component.dtype)
             distance = power_law_distance(features, self.mu, self.power)
             parts.append(edge_weights(distance, weight=self.weight, floor=self.floor))
-        return stack_bands(parts)
+        return stack_strips(parts)

@@ -22,7 +22,7 @@ from graphsr.models.first_target import first_graph, sharpened
 from graphsr.models.local_scale import CELL, REACH, LocalScale, local_scale
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
 from graphsr.models.noise import NoiseNetwork, from_median
-from graphsr.models.prediction import Prediction, join_bands, join_images
+from graphsr.models.prediction import Prediction, join_images, join_strips
 from graphsr.models.published_interpolation import interpolate_published
 from graphsr.models.reweighting import Reweighting
 from graphsr.models.shown_target import shown_target
@@ -259,15 +259,15 @@ class GraphSR(Model):
         return local_scale(pad_to_multiple(component.detach(), CELL), size)
 
     def _graph(self, seen: torch.Tensor, *compared: torch.Tensor) -> Prediction:
-        """Predict the graph of what the network sees (B, C, H, W), in bands of rows if the extractor works in such."""
+        """Predict the graph of what the network sees (B, C, H, W), in strips of rows if the extractor works in such."""
         extractor = self.feature_extractor
-        compiled = not isinstance(extractor, features.Extractor)  # by torch.compile, which knows of no bands
+        compiled = not isinstance(extractor, features.Extractor)  # by torch.compile, which knows of no strips
         parts, first = [], 0
-        for outputs in [extractor(seen)] if compiled else extractor.in_bands(seen):
-            band = slice(first, first + outputs.shape[2])
-            parts.append(self.graph_of(outputs, *(each[:, :, band] for each in compared)))
-            first += outputs.shape[2] - 1  # the last row is the next band's
-        return join_bands(parts)
+        for outputs in [extractor(seen)] if compiled else extractor.in_strips(seen):
+            strip = slice(first, first + outputs.shape[2])
+            parts.append(self.graph_of(outputs, *(each[:, :, strip] for each in compared)))
+            first += outputs.shape[2] - 1  # the last row is the next strip's
+        return join_strips(parts)
 
     def graph_of(
         self, outputs: torch.Tensor, colours: torch.Tensor, component: torch.Tensor, first: torch.Tensor | None = None

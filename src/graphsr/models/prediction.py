@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from graphsr.graph import Edges, both_ways, stack_bands
+from graphsr.graph import Edges, both_ways, stack_strips
 
 
 class Prediction(NamedTuple):
@@ -22,9 +22,9 @@ def join_images(parts: Sequence[Prediction]) -> Prediction:
     return _joined(parts, _stacked_images)
 
 
-def join_bands(parts: Sequence[Prediction]) -> Prediction:
-    """Join the predictions of bands of rows, from top to bottom; all but the last have a row of the next one too."""
-    return _joined(parts, stack_bands)
+def join_strips(parts: Sequence[Prediction]) -> Prediction:
+    """Join the predictions of strips of rows, from top to bottom; all but the last have a row of the next one too."""
+    return _joined(parts, stack_strips)
 
 
 def _joined(parts: Sequence[Prediction], join: Callable[[Sequence[Edges]], Edges]) -> Prediction:

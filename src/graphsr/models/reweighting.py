@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from graphsr.features.bands import bands
 from graphsr.features.normalisation import FoldedConvolution, Layer
+from graphsr.features.strips import strips
 from graphsr.graph import Edges, differences
 
 # Colours, the target and what it changed of the interpolated source, edge weights and steps both ways, the factor.
 _INPUTS = 3 + 2 + 2 + 2 + 1
-# Rows around a band that are read for it: three convolutions, one of them over every other row, and the steps.
+# Rows around a strip that are read for it: three convolutions, one of them over every other row, and the steps.
 _HALO = 5
 # Edge weights change by at most e^4 = 55 times.
 _MOST = 4.0
@@ -61,11 +61,11 @@ class Reweighting(nn.Module):
             return Edges(_times(edges.down, change[:, 0, :-1]), _times(edges.right, change[:, 1, :, :-1]))
         height, width = target.shape[-2:]
         down, right = [], []
-        for band in bands(height, _HALO, target.element_size() * self.first.out_channels * width):
-            read, own = slice(band.begin, band.end), slice(band.first, band.last)
-            part = Edges(edges.down[:, band.begin : band.end - 1], edges.right[:, read])
+        for strip in strips(height, _HALO, target.element_size() * self.first.out_channels * width):
+            read, own = slice(strip.begin, strip.end), slice(strip.first, strip.last)
+            part = Edges(edges.down[:, strip.begin : strip.end - 1], edges.right[:, read])
             images = (target[:, :, read], colours[:, :, read], component[:, :, read])
-            change = band.inner_rows(self._change(_planes(part, *images, factor)))
+            change = strip.inner_rows(self._change(_planes(part, *images, factor)))
             right.append(_times(edges.right[:, own], change[:, 1, :, :-1]))
             below = edges.down[:, own]
             down.append(_times(below, change[:, 0, : below.shape[1]]))

@@ -17,7 +17,7 @@ from typing import IO
 
 from graphsr.experiments.benchmarks.whole_call import call_seconds, make_pair
 from graphsr.models.registry import load
-from graphsr.waiting import PASSIVE, wait_passively
+from graphsr.wait_policy import PASSIVE, wait_passively
 
 FACTOR = 8
 _BUSY = "while True: pass"

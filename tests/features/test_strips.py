@@ -1,4 +1,4 @@
-"""What is computed in bands of rows is what the whole gives."""
+"""What is computed in strips of rows is what the whole gives."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import torch
 import torch.nn.functional as F
 
 from graphsr import features
-from graphsr.features import bands
-from graphsr.features.doubling import add_doubled, coarse_weights
+from graphsr.features import strips
+from graphsr.features.upsampled_convolution import add_upsampled_convolution, coarse_weights
 
 
 @pytest.mark.parametrize("halo", [0, 1, 3])
 @pytest.mark.parametrize("units", [1, 2, 7, 40, 101])
-def test_bands_cover_every_row_once(units, halo, monkeypatch):
-    monkeypatch.setattr(bands, "_BAND_BYTES", 5)
-    found = list(bands.bands(units, halo, 1))
-    assert [row for band in found for row in range(band.first, band.last)] == list(range(units))
-    for band in found:
-        assert band.begin == max(band.first - halo, 0)
-        assert band.end == min(band.last + halo, units)
+def test_strips_cover_every_row_once(units, halo, monkeypatch):
+    monkeypatch.setattr(strips, "_STRIP_BYTES", 5)
+    found = list(strips.strips(units, halo, 1))
+    assert [row for strip in found for row in range(strip.first, strip.last)] == list(range(units))
+    for strip in found:
+        assert strip.begin == max(strip.first - halo, 0)
+        assert strip.end == min(strip.last + halo, units)
 
 
 def test_a_halo_makes_bands_the_whole(monkeypatch):
-    monkeypatch.setattr(bands, "_BAND_BYTES", 1)
+    monkeypatch.setattr(strips, "_STRIP_BYTES", 1)
     x, weight = torch.rand(1, 3, 20, 9), torch.rand(2, 3, 5, 5)
     calls = []
 
@@ -34,14 +34,14 @@ def test_a_halo_makes_bands_the_whole(monkeypatch):
         return F.conv2d(part, weight, padding=2)
 
     with torch.no_grad():
-        found = bands.in_bands(compute, (x,), 20, halo=2, bytes_per_unit=1)
+        found = strips.in_strips(compute, (x,), 20, halo=2, bytes_per_unit=1)
     assert len(calls) > 2
     assert torch.allclose(found, F.conv2d(x, weight, padding=2), atol=1e-6)
 
 
 @pytest.mark.parametrize("batch", [1, 2])
 def test_gradients_and_batches_see_the_whole(batch, monkeypatch):
-    monkeypatch.setattr(bands, "_BAND_BYTES", 1)
+    monkeypatch.setattr(strips, "_STRIP_BYTES", 1)
     calls = []
 
     def compute(part):
@@ -49,7 +49,7 @@ def test_gradients_and_batches_see_the_whole(batch, monkeypatch):
         return part
 
     with torch.set_grad_enabled(batch == 1):
-        bands.in_bands(compute, (torch.rand(batch, 1, 8, 8),), 8, halo=1, bytes_per_unit=1)
+        strips.in_strips(compute, (torch.rand(batch, 1, 8, 8),), 8, halo=1, bytes_per_unit=1)
     assert calls == [(batch, 1, 8, 8)]
 
 
@@ -57,7 +57,7 @@ def test_gradients_and_batches_see_the_whole(batch, monkeypatch):
 @pytest.mark.parametrize("sharp", [False, True])
 @pytest.mark.parametrize("name", ["unet-lite0", "unet-resnet18"])
 def test_an_extractor_in_bands_gives_what_it_gives_with_gradients(name, sharp, size, monkeypatch):
-    monkeypatch.setattr(bands, "_BAND_BYTES", 2**14)
+    monkeypatch.setattr(strips, "_STRIP_BYTES", 2**14)
     torch.manual_seed(0)
     extractor = features.build(name, out_channels=5, sharp=sharp, decoder_channels=(24, 16, 16, 16, 8)).eval()
     for key, tensor in extractor.state_dict().items():
@@ -66,7 +66,7 @@ def test_an_extractor_in_bands_gives_what_it_gives_with_gradients(name, sharp, s
     x = torch.randn(1, 4, *size)
     expected = extractor(x).detach()
     with torch.no_grad():
-        parts = list(extractor.in_bands(x))
+        parts = list(extractor.in_strips(x))
         assert torch.allclose(extractor(x), expected, atol=1e-5 * float(expected.abs().max()))
     assert len(parts) > 3
     for above, below in pairwise(parts):
@@ -77,7 +77,7 @@ def test_an_extractor_in_bands_gives_what_it_gives_with_gradients(name, sharp, s
 
 
 @pytest.mark.parametrize("size", [(1, 1), (4, 7)])
-def test_a_doubled_map_need_not_be_made(size):
+def test_an_upsampled_map_need_not_be_made(size):
     x, y, weight = torch.rand(2, 3, *size), torch.rand(2, 5, 2 * size[0], 2 * size[1]), torch.randn(5, 3, 3, 3)
     expected = y + F.conv2d(F.interpolate(x, scale_factor=2.0, mode="nearest"), weight, padding=1)
-    assert torch.allclose(add_doubled(y.clone(), x, coarse_weights(weight)), expected, atol=1e-5)
+    assert torch.allclose(add_upsampled_convolution(y.clone(), x, coarse_weights(weight)), expected, atol=1e-5)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from graphsr.waiting import PASSIVE, wait_passively
+from graphsr.wait_policy import PASSIVE, wait_passively
 
 _COMMAND = """
 import os, sys

@@ -1,8 +1,8 @@
-"""A 3x3 convolution of a map that is doubled by its nearest neighbours, without the doubled map.
+"""A 3x3 convolution of a map after nearest-neighbour upsampling by 2, without the upsampled map.
 
-Of the nine pixels under the kernel only four were different before the doubling, so that the weights of equal ones can
-be added: for each of the four pixels that a coarse one becomes, a kernel of 2x2 on the coarse map. That is less than
-half of the work, and the doubled map is never made.
+Of the nine pixels under the kernel only four differ before the upsampling, so that the weights of equal ones can be
+added: for each of the four pixels that a coarse one becomes, a kernel of 2x2 on the coarse map. That is less than half
+of the work, and the upsampled map is never made.
 """
 
 import torch
@@ -14,7 +14,7 @@ _TAPS = (((0,), (1, 2)), ((0, 1), (2,)))
 
 
 def coarse_weights(weight: Tensor) -> Tensor:
-    """Return the weights of four kernels of 2x2, one after the other, for the doubled pixels.
+    """Return the weights of four kernels of 2x2, one after the other, for the upsampled pixels.
 
     Args:
         weight: (M, C, 3, 3).
@@ -32,12 +32,12 @@ def _summed(weight: Tensor, dim: int, taps: tuple[tuple[int, ...], ...]) -> Tens
     return torch.stack([sum((slices[tap] for tap in group[1:]), slices[group[0]]) for group in taps], dim)
 
 
-def add_doubled(y: Tensor, x: Tensor, weights: Tensor) -> Tensor:
-    """Add the convolution of a doubled map to y, in place.
+def add_upsampled_convolution(y: Tensor, x: Tensor, weights: Tensor) -> Tensor:
+    """Add the convolution of an upsampled map to y, in place.
 
     Args:
         y: (B, M, 2 H, 2 W).
-        x: (B, C, H, W), to be doubled.
+        x: (B, C, H, W), before upsampling.
         weights: Of `coarse_weights`.
 
     Returns:
