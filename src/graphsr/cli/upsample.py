@@ -111,17 +111,18 @@ def upsample(
     files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty, ply)
     options = PairOptions(
         model,
+        number,
         exact,
-        missing,
-        overwrite,
+        parse_noise(noise),
+        robust,
+        footprint,
         kind,
-        confidence=number,
-        noise=parse_noise(noise),
-        robust=robust,
-        footprint=footprint,
+        uncertainty=uncertainty is not None,
         align=align,
-        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         rtol=rtol,
+        missing=missing,
+        overwrite=overwrite,
+        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         suspect_misalignment=not is_batch(guide, source),  # a look takes about as long as upsampling a small pair
     )
     if is_batch(guide, source):
@@ -185,11 +186,9 @@ def _noise(report: PairReport) -> str:
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
     """Upsample the pairs of two folders or patterns; outputs and previews are folders too."""
-    from graphsr import load
     from graphsr.cli.compilation import compile_kernels
     from graphsr.files import make_folder
     from graphsr.files.batch import is_batch, match_pairs, run_batch
-    from graphsr.files.pair import check_options
 
     if folders.confidence is not None and not is_batch(folders.confidence):
         raise InputError(f"{folders.confidence}: with many pairs --confidence is a folder, or a pattern in quotes")
@@ -202,8 +201,8 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         uncertainties=folders.uncertainty,
         clouds=folders.ply,
     )
-    model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is wrong for every pair
-    check_options(options, model, uncertainty=folders.uncertainty is not None)
+    model = options.load_model()
+    options.check_model(model)  # what is wrong with it is wrong for every pair
     for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)
