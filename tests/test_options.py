@@ -39,7 +39,8 @@ def test_what_is_wrong_for_every_pair_is_refused_at_once(
 
 
 def test_values_of_other_libraries_become_those_of_python() -> None:
-    options = UpsamplingOptions(noise=np.float32(2), robust=np.False_)
+    given: dict[str, Any] = {"noise": np.float32(2), "robust": np.False_}
+    options = UpsamplingOptions(**given)
     assert (options.noise, options.robust) == (2.0, False)
     assert options.robust is False
     assert type(options.noise) is float
