@@ -154,7 +154,7 @@ def _print_report(report: PairReport) -> None:
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
     if report.solve.noise is not None:
         say("noise", _noise(report))
-    if report.robust:
+    if report.options.robust:
         say("outliers", switched_off(report.solve.switched_off))
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
@@ -174,14 +174,14 @@ def _in_short(report: PairReport) -> Iterator[str]:
     yield f"averages back within {solve.fidelity:.3g} (RMS)"
     if solve.noise is not None:
         yield f"noise {_noise(report)}"
-    if report.robust:
+    if report.options.robust:
         yield switched_off(report.solve.switched_off)
     if solve.alignment:
         yield solve.alignment
 
 
 def _noise(report: PairReport) -> str:
-    return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}"
+    return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.options.noise == 'auto' else ''}"
 
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:

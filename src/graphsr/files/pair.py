@@ -69,6 +69,7 @@ class PairReport:
     """What was read, computed and written."""
 
     files: PairFiles
+    options: PairOptions
     guide: str  # size, channels and type in words
     source: str
     size: str
@@ -77,8 +78,6 @@ class PairReport:
     stored_type: str
     solve: Report
     written: WriteReport
-    noise_estimated: bool = False
-    robust: bool = False
     written_uncertainty: WriteReport | None = None
     point_cloud: PointCloudReport | None = None
 
@@ -166,6 +165,7 @@ def upsample_pair(
         keep(result)
     return PairReport(
         files=files,
+        options=options,
         guide=_described(guide),
         source=_described(source),
         size=_size(guide),
@@ -174,8 +174,6 @@ def upsample_pair(
         stored_type=str(stored_type),
         solve=result.report,
         written=written,
-        noise_estimated=options.noise == "auto",
-        robust=options.robust is not False,
         written_uncertainty=written_uncertainty,
         point_cloud=point_cloud,
     )
