@@ -15,16 +15,15 @@ from graphsr.graph import Edges, edge_weights, power_law_distance
 from graphsr.measurements.planes import Planes, fit_planes
 from graphsr.measurements.point_errors import confidence_of_points, find_outliers, refuse_auto
 from graphsr.measurements.points import point_map
-from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
 from graphsr.models.colour import Colour
-from graphsr.models.registry import load
 from graphsr.models.window import Window
 from graphsr.models.wrapper import Wrapper
+from graphsr.options import UpsamplingOptions
 from graphsr.sampling import Sampling, fill_holes
 from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
-from graphsr.upsampling import Upsampled, upsample
+from graphsr.upsampling import Upsampled, upsample_with
 
 # The source that a model sees has pixels of this part of the distance between points, in bounds: beyond x16 too little
 # is left of what the planes say, and models are not made for factors below 2.
@@ -73,21 +72,28 @@ def complete(
         >>> graphsr.complete(np.random.rand(16, 32, 3), points, model="colour").target.shape
         (16, 32)
     """
+    return complete_with(UpsamplingOptions(model, confidence, exact, noise, robust, rtol=rtol), guide, points)
+
+
+def complete_with(options: UpsamplingOptions, guide: np.ndarray, points: Any, model: Model | None = None) -> Upsampled:
+    """Complete points as options say, see `complete`; with `model` instead of what they name, if one is given."""
     size = as_array("guide", guide).shape[:2]
-    if len(size) < 2 or 0 in size:  # what upsample says of it is right
-        return upsample(guide, np.ones((1, 1)), model=model)
-    values, weights = point_map(points, (size[0], size[1]), confidence)
-    chosen = Completion((model if isinstance(model, Model) else load(model)).with_rtol(rtol))
-    errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen.model)
-    if not errors.said or _spacing(np.isfinite(values)) < _CLOSE:  # as close as source pixels, and judged like them
-        return upsample(guide, values, model=chosen, confidence=weights, exact=exact, noise=noise, robust=robust)
-    stated = refuse_auto(errors.noise)
+    if len(size) < 2 or 0 in size:  # what `upsample` says of it is right
+        return upsample_with(options, guide, np.ones((1, 1)), model)
+    values, weights = point_map(points, (size[0], size[1]), options.confidence)
+    chosen = Completion(options.load_model() if model is None else model)
+    options.check_model(chosen.model)
+    # Points as close as source pixels are judged like them.
+    if not options.errors.said or _spacing(np.isfinite(values)) < _CLOSE:
+        return upsample_with(replace(options, confidence=weights), guide, values, chosen)
+    stated = refuse_auto(options.noise)
     wrong = np.zeros_like(weights, dtype=bool)
-    if errors.robust is not False:
-        wrong = _outliers(chosen, guide, values, stated or 0.0, errors.robust)
+    if options.robust is not False:
+        wrong = _outliers(chosen, guide, values, stated or 0.0, options.robust)
     if stated is not None:
         weights = weights * confidence_of_points(stated, np.where(wrong, np.nan, values))
-    result = upsample(guide, values, model=chosen, confidence=np.where(wrong, 0.0, weights), exact=exact)
+    weighed = replace(options, confidence=np.where(wrong, 0.0, weights), noise=None, robust=False)
+    result = upsample_with(weighed, guide, values, chosen)
     return replace(result, report=replace(result.report, noise=stated, switched_off=int(wrong.sum())))
 
 

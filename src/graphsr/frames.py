@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 
 from graphsr.errors import InputError
-from graphsr.measurements.source_errors import SourceErrors
 from graphsr.measurements.stillness import still_pixels
 from graphsr.models.base import Model, Result
-from graphsr.models.registry import load
 from graphsr.models.window import Window
 from graphsr.models.wrapper import Wrapper
+from graphsr.options import UpsamplingOptions
 from graphsr.solver import Problem
-from graphsr.upsampling import Upsampled, upsample
+from graphsr.upsampling import Upsampled, upsample_with
 
 # How many frames are averaged where nothing moves, unless another number is asked for.
 STEADY = 8.0
@@ -59,14 +58,14 @@ def upsample_frames(
         >>> [result.target.shape for result in graphsr.upsample_frames(frames, model="colour")]
         [(16, 24), (16, 24), (16, 24)]
     """
-    following = Following((model if isinstance(model, Model) else load(model)).with_rtol(rtol), steady)
-    SourceErrors.checked(noise, robust, exact=exact, model=following)  # what is wrong with these is no frame's fault
-    options: dict[str, Any] = {"confidence": confidence, "exact": exact, "noise": noise, "robust": robust}
+    options = UpsamplingOptions(model, confidence, exact, noise, robust, rtol=rtol)
+    following = Following(options.load_model(), steady)
+    options.check_model(following)  # what is wrong with these is no frame's fault
     return (_upsampled(number, frame, following, options) for number, frame in enumerate(frames))
 
 
 def _upsampled(
-    number: int, frame: tuple[np.ndarray, np.ndarray], model: Following, options: dict[str, Any]
+    number: int, frame: tuple[np.ndarray, np.ndarray], model: Following, options: UpsamplingOptions
 ) -> Upsampled:
     """Upsample one frame; errors say its number."""
     try:
@@ -74,7 +73,7 @@ def _upsampled(
     except (TypeError, ValueError):
         raise InputError(f"frame {number}: must be two arrays, a guide and its source") from None
     try:
-        return upsample(guide, source, model=model, **options)
+        return upsample_with(options, guide, source, model)
     except InputError as error:
         raise InputError(f"frame {number}: {error}") from error
 

@@ -15,17 +15,16 @@ import torch
 from graphsr.arrays import as_confidence, as_image, check_sizes, check_values
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
-from graphsr.footprints import check_footprint
 from graphsr.graph import Edges, both_ways
-from graphsr.measurements.alignment import Alignment, check_align, find_alignment
+from graphsr.measurements.alignment import Alignment, find_alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
-from graphsr.measurements.source_errors import SourceErrors, Weighed, run_weighed
+from graphsr.measurements.source_errors import Weighed, run_weighed
 from graphsr.measurements.turning import TurnedFrame
-from graphsr.measurements.uncertainty import DRAWS, check_uncertainty, uncertainty_of
+from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
-from graphsr.models.registry import load
-from graphsr.probabilities import as_probabilities, check_kind, check_probabilities
+from graphsr.options import UpsamplingOptions
+from graphsr.probabilities import as_probabilities, check_probabilities
 from graphsr.sampling import Sampling
 from graphsr.solver import Problem
 from graphsr.solver.progress import part
@@ -136,23 +135,33 @@ def upsample(
         >>> result.target.shape
         (32, 48)
     """
+    options = UpsamplingOptions(model, confidence, exact, noise, robust, footprint, kind, uncertainty, align, rtol)
+    return upsample_with(options, guide, source)
+
+
+def upsample_with(
+    options: UpsamplingOptions, guide: np.ndarray, source: np.ndarray, model: Model | None = None
+) -> Upsampled:
+    """Upsample a source as options say, see `upsample`.
+
+    Args:
+        options: How.
+        guide: See `upsample`.
+        source: See `upsample`.
+        model: Used as it is, instead of the one and the tolerance that the options name.
+    """
     began = time.perf_counter()
-    check_kind(kind, exact, footprint)
-    check_align(align)
-    chosen = (model if isinstance(model, Model) else load(model)).with_rtol(rtol)
-    if uncertainty:
-        check_uncertainty(chosen)
+    chosen = options.load_model() if model is None else model
+    options.check_model(chosen)
     guide_image, source_image = as_image("guide", guide), as_image("source", source)
-    if kind == "probabilities":
+    if options.kind == "probabilities":
         source_image = check_probabilities(source_image)
     size, source_size = guide_image.shape[:2], source_image.shape[:2]
     check_sizes(guide_image.shape, source_size)
-    check_footprint(footprint)
-    needed = chosen.bytes_per_pixel(source_image.shape[2]) + (bytes_of_draws(size, DRAWS) if uncertainty else 0)
-    _check_memory(size, needed)
+    draws = bytes_of_draws(size, DRAWS) if options.uncertainty else 0
+    _check_memory(size, chosen.bytes_per_pixel(source_image.shape[2]) + draws)
     check_values(guide_image, source_image)
-    errors = SourceErrors.checked(noise, robust, exact=exact, model=chosen)
-    given = as_confidence(confidence, source_size)
+    given = as_confidence(options.confidence, source_size)
     known = torch.from_numpy(np.isfinite(np.moveaxis(source_image, 2, 0)[None]))
     if given is not None:
         known = known & (given > 0)
@@ -160,27 +169,27 @@ def upsample(
         raise InputError("source: every pixel is missing; at least one must have a value")
 
     measured = _tensor(source_image, np.float64)
-    wide = kind == "values" and needs_double(measured, known)  # probabilities need no more than single precision
+    wide = options.kind == "values" and needs_double(measured, known)  # probabilities do with single precision
     tensor = measured if wide else measured.float()
-    aligned, solved = _ends_of_parts(align is not None, errors.robust is not False, uncertainty)
+    aligned, solved = _ends_of_parts(options)
     with _evaluating(chosen) as device:
         alignment = Alignment()
-        if align is not None:
+        if options.align is not None:
             plain = np.where(known[0].numpy(), measured[0].numpy(), np.nan)
             with part(0.0, aligned, "alignment"):
-                alignment = find_alignment(guide_image, plain, align, chosen if chosen.predicts_edges else None)
-        frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, footprint)
+                alignment = find_alignment(guide_image, plain, options.align, chosen if chosen.predicts_edges else None)
+        frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, options.footprint)
         seen = frame.turned(guide_image) if frame.turn else guide_image
-        placed = None if footprint == "box" and sampling.edge_to_edge else sampling
+        placed = None if options.footprint == "box" and sampling.edge_to_edge else sampling
         pair = _tensor(seen, np.float32).to(device), tensor.to(device)
         with part(aligned, solved, "target"):
-            result, weighed = _run(chosen, *pair, None if given is None else given.to(device), exact, errors, placed)
+            result, weighed = _run(options, chosen, *pair, None if given is None else given.to(device), placed)
         std = None
-        if uncertainty:
+        if options.uncertainty:
             with part(solved, 1.0, "uncertainty"):
                 std = uncertainty_of(result, chosen)
     found = result.target.cpu()
-    if kind == "probabilities":
+    if options.kind == "probabilities":
         found = as_probabilities(found, sampling)
     edges, report = result.edges, _report(result, weighed, found, measured, known, sampling)
     return Upsampled(
@@ -193,24 +202,24 @@ def upsample(
     )
 
 
-def _ends_of_parts(align: bool, robust: bool, uncertainty: bool) -> tuple[float, float]:
+def _ends_of_parts(options: UpsamplingOptions) -> tuple[float, float]:
     """Return where the alignment ends, and where the target does, as parts of all that is to be done."""
-    alignment = _ALIGNMENT if align else 0.0
-    target = alignment + (_TARGET_WITHOUT_OUTLIERS if robust else _TARGET)
-    everything = target + (_UNCERTAINTY if uncertainty else 0.0)
+    alignment = 0.0 if options.align is None else _ALIGNMENT
+    target = alignment + (_TARGET if options.robust is False else _TARGET_WITHOUT_OUTLIERS)
+    everything = target + (_UNCERTAINTY if options.uncertainty else 0.0)
     return alignment / everything, target / everything
 
 
 def _run(
+    options: UpsamplingOptions,
     model: Model,
     guide: torch.Tensor,
     source: torch.Tensor,
     confidence: torch.Tensor | None,
-    exact: bool,
-    errors: SourceErrors,
     sampling: Sampling | None,
 ) -> tuple[Result, Weighed | None]:
     """Run a model on guide (1, C, H, W) and source (1, K, h, w); sampling None: its pixels are boxes edge to edge."""
+    exact, errors = options.exact, options.errors
     if errors.said:
         return run_weighed(model, guide, source, confidence=confidence, exact=exact, errors=errors, sampling=sampling)
     return model.run(guide, source, confidence=confidence, exact=exact, sampling=sampling), None

@@ -226,7 +226,9 @@ def test_the_program_itself_exits_with_2_and_shows_no_traceback(pair: Pair) -> N
 
 @pytest.mark.slow
 def test_an_interrupt_exits_with_130_and_shows_no_traceback(pair: Pair) -> None:
-    at_work = "import graphsr.files.pair as pair; pair.upsample = lambda *_, **__: signal.raise_signal(signal.SIGINT)"
+    at_work = (
+        "import graphsr.files.pair as pair; pair.upsample_with = lambda *_, **__: signal.raise_signal(signal.SIGINT)"
+    )
     process = graphsr_process("upsample", pair.guide, pair.source, "-o", pair.folder / "out.png", before=at_work)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130

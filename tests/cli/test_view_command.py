@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,31 +86,55 @@ def test_a_unit_is_for_looking(run: Run, pair: Pair) -> None:
     assert pair.files() == ["guide.png", "source.png"]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
-@pytest.mark.parametrize("command", ["view", "upsample"])
-def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command: str) -> None:
-    own = ["--no-browser"] if command == "view" else ["--view", "--focal", "30", "-o", str(pair.folder / "out.png")]
-    own += ["--unit", "furlongs"]
+@contextmanager
+def served(pair: Pair, command: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a command that serves a page; give its process and the address of the page."""
+    own = ["--no-browser"] if command == "view" else ["--view", "-o", str(pair.folder / "out.npy")]
     # A browser that cannot be opened, and so none that is.
     environment = {**os.environ, "BROWSER": "/bin/false", "PATH": "", "DISPLAY": ""}
     process = subprocess.Popen(
-        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *BICUBIC, *own],
+        [sys.executable, "-m", "graphsr", command, str(pair.guide), str(pair.source), *own, *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
         # As in a terminal; what a shell starts in the background ignores it, and so would what the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
         lines = iter(process.stdout.readline, "")
-        address = next(line for line in lines if line.startswith("page ")).split()[1]
-        with urllib.request.urlopen(address, timeout=20) as answer:
-            assert b"graphsr" in answer.read()
-        with urllib.request.urlopen(f"{address.rstrip('/')}/state", timeout=20) as answer:
-            assert b'"furlongs"' in answer.read()
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        yield process, next(line for line in lines if line.startswith("page ")).split()[1]
     finally:
         process.kill()
+
+
+def asked(address: str, content: Any = None) -> Any:
+    body = None if content is None else json.dumps(content).encode()
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+@pytest.mark.parametrize("command", ["view", "upsample"])
+def test_it_serves_until_it_is_interrupted_and_ends_quietly(pair: Pair, command: str) -> None:
+    with served(pair, command, *BICUBIC, "--focal", "30", "--unit", "furlongs") as (process, address):
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            assert b"graphsr" in answer.read()
+        assert "furlongs" in json.dumps(asked(f"{address}state"))
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
     assert process.returncode == 0
     assert "Traceback" not in errors
     assert errors == "" or errors.startswith("note: ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+def test_the_tolerance_of_a_command_holds_for_later_solves_too(pair: Pair) -> None:
+    with served(pair, "upsample", "--model", "colour", "--rtol", "1e-6") as (_, address):
+        first = asked(f"{address}state")
+        asked(f"{address}solve", {"model": "colour"})
+        while asked(f"{address}progress")["solving"] is not None:
+            pass
+        second = asked(f"{address}state")
+    assert second["revision"] > first["revision"]
+    assert dict(second["report"])["iterations"] == dict(first["report"])["iterations"]

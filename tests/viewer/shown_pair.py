@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from graphsr.files import Image
-from graphsr.viewer import Session, SolveOptions, ViewedPair, ViewServer
+from graphsr.files.pair import PairOptions
+from graphsr.viewer import Session, ViewedPair, ViewServer
 
 SIZE, FACTOR = (96, 128), 8
 
@@ -76,7 +77,7 @@ class Client:
 @contextmanager
 def serving(shown: ViewedPair, model: str = "bicubic", *, solve: bool = True, **more: Any) -> Iterator[Client]:
     """Serve a pair, solved with a model that takes no time, or with the target that it has."""
-    session = Session(shown, SolveOptions(model=model), unit="mm", **more)
+    session = Session(shown, PairOptions(model=model), unit="mm", **more)
     if solve:
         session.solve()
         assert session.wait(180)

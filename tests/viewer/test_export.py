@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from graphsr import InputError
-from graphsr.viewer import Session, SolveOptions, write_page
+from graphsr.files.pair import PairOptions
+from graphsr.viewer import Session, write_page
 from graphsr.viewer.export import quantised
 from tests.viewer.shown_pair import pair, truth
 
@@ -18,7 +19,7 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2).png"
 
 @pytest.fixture
 def page(tmp_path: Path) -> str:
-    session = Session(pair(name=HOSTILE, truth=truth()), SolveOptions(model="bicubic"), unit="</script>")
+    session = Session(pair(name=HOSTILE, truth=truth()), PairOptions(model="bicubic"), unit="</script>")
     session.solve()
     assert session.wait(180)
     size = write_page(session, tmp_path / "page.html")
@@ -65,4 +66,4 @@ def test_nothing_known_is_nothing_shown() -> None:
 
 def test_a_page_ends_in_html(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"page.png: a page is an HTML file; give it the suffix .html"):
-        write_page(Session(pair(), SolveOptions(model="bicubic")), tmp_path / "page.png")
+        write_page(Session(pair(), PairOptions(model="bicubic")), tmp_path / "page.png")

@@ -13,7 +13,8 @@ import pytest
 from PIL import Image as Picture
 
 from graphsr.files import Image
-from graphsr.viewer import Session, SolveOptions, ViewedPair, write_page
+from graphsr.files.pair import PairOptions
+from graphsr.viewer import Session, ViewedPair, write_page
 from tests.viewer.shown_pair import SIZE, Client, guide, pair, serving, source, truth
 
 pytestmark = pytest.mark.slow
@@ -288,7 +289,7 @@ def test_a_hostile_name_does_not_become_markup(browser: Any, tmp_path: Path, kin
 
 
 def test_a_page_in_one_file_shows_the_same(browser: Any, tmp_path: Path) -> None:
-    session = Session(pair(truth=truth()), SolveOptions(model="bicubic"), unit="mm")
+    session = Session(pair(truth=truth()), PairOptions(model="bicubic"), unit="mm")
     session.solve()
     assert session.wait(180)
     write_page(session, tmp_path / "page.html")

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from graphsr.viewer import Session, SolveOptions, ViewServer
+from graphsr.files.pair import PairOptions
+from graphsr.viewer import Session, ViewServer
 from tests.viewer.shown_pair import SIZE, Client, guide, pair, serving, source, truth
 
 
@@ -54,7 +55,7 @@ class TestWhoMayAsk:
         assert client.server.address.startswith("http://127.0.0.1:")
 
     def test_tokens_are_long_and_new(self) -> None:
-        session = Session(pair(), SolveOptions(model="bicubic"))
+        session = Session(pair(), PairOptions(model="bicubic"))
         with ViewServer(session) as one, ViewServer(session) as other:
             assert one.token != other.token
             assert len(one.token) >= 32
@@ -177,7 +178,7 @@ class TestSolves:
 
 
 def test_a_port_in_use_is_one_line() -> None:
-    session = Session(pair(), SolveOptions(model="bicubic"))
+    session = Session(pair(), PairOptions(model="bicubic"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -186,5 +187,5 @@ def test_a_port_in_use_is_one_line() -> None:
 
 
 def test_a_name_that_is_no_text_can_be_sent() -> None:
-    session = Session(pair(name="s\udcff.png"), SolveOptions(model="bicubic"))
+    session = Session(pair(name="s\udcff.png"), PairOptions(model="bicubic"))
     assert json.dumps(session.state()["files"]).count("udcff") == 1

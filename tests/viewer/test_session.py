@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import graphsr
 from graphsr.files import Image
+from graphsr.files.pair import PairOptions
 from graphsr.solver.progress import notify, part
-from graphsr.viewer import Session, SolveOptions, ViewedPair, write_page
+from graphsr.viewer import Session, ViewedPair, write_page
 from graphsr.viewer.solving import SolveQueue
 
 _rng = np.random.default_rng(0)
@@ -21,7 +23,7 @@ _rng = np.random.default_rng(0)
 
 def solved(guide: np.ndarray, source: np.ndarray, **options: Any) -> Session:
     shown = ViewedPair(Image(guide, Path("guide.npy")), Image(source, Path("source.npy")))
-    session = Session(shown, SolveOptions(model="colour", **options))
+    session = Session(shown, PairOptions(model="colour", **options))
     session.solve()
     assert session.wait(180)
     assert session.error == ""
@@ -63,11 +65,23 @@ def test_a_target_on_a_large_offset_keeps_its_digits() -> None:
     assert 4e6 - 1 < low < high < 4e6 + 2
 
 
+def test_what_a_page_has_no_field_for_stays_as_the_command_said() -> None:
+    guide, source = _rng.random((24, 32, 3)), _rng.random((6, 8))
+    session = solved(guide, source, rtol=1e-6)
+    for model in ("bicubic", "colour"):  # another one, and the first again
+        session.solve_from_page({"model": model})
+        assert session.wait(180)
+    target = next(layer for layer in session.layers() if layer.name == "target").values[..., 0]
+    fine, usual = (graphsr.upsample(guide, source, model="colour", rtol=rtol).target for rtol in (1e-6, None))
+    assert np.array_equal(target, fine)
+    assert not np.array_equal(target, usual)
+
+
 class TestQueue:
     def test_a_new_solve_ends_the_one_that_runs(self) -> None:
         began, done, failures = threading.Event(), [], []
 
-        def solve(options: SolveOptions) -> None:
+        def solve(options: PairOptions) -> None:
             if options.noise is None:
                 began.set()
                 for iterations in count(8, 8):  # for ever, unless it is ended
@@ -75,9 +89,9 @@ class TestQueue:
             done.append(options.noise)
 
         queue = SolveQueue(solve, failures.append)
-        queue.submit(SolveOptions())
+        queue.submit(PairOptions())
         assert began.wait(10)
-        queue.submit(SolveOptions(noise=1.0))
+        queue.submit(PairOptions(noise=1.0))
         assert queue.wait(10)
         assert done == [1.0]
         assert failures == []
@@ -86,13 +100,13 @@ class TestQueue:
     def test_a_solve_can_be_given_up(self) -> None:
         began, failures = threading.Event(), []
 
-        def solve(options: SolveOptions) -> None:
+        def solve(options: PairOptions) -> None:
             began.set()
             for iterations in count(8, 8):
                 notify(iterations, 10.0)
 
         queue = SolveQueue(solve, failures.append)
-        queue.submit(SolveOptions())
+        queue.submit(PairOptions())
         assert began.wait(10)
         queue.cancel()
         assert queue.wait(10)
@@ -102,7 +116,7 @@ class TestQueue:
 def test_the_page_hears_of_an_uncertainty_how_far_all_of_it_is() -> None:
     told: list[dict[str, Any]] = []
 
-    def solve(options: SolveOptions) -> None:
+    def solve(options: PairOptions) -> None:
         with part(0.5, 1.0, "uncertainty"):
             for iterations, error in ((8, 100.0), (16, 10.0)):
                 notify(iterations, error)
@@ -110,7 +124,7 @@ def test_the_page_hears_of_an_uncertainty_how_far_all_of_it_is() -> None:
                 told.append(queue.progress.as_json())
 
     queue = SolveQueue(solve, lambda error: told.append({"error": error}))
-    queue.submit(SolveOptions())
+    queue.submit(PairOptions())
     assert queue.wait(10)
     assert [(one["message"], one["fraction"]) for one in told] == [
         ("uncertainty: iteration 8", 0.5),

@@ -107,7 +107,7 @@ def complete(
     sigma, number = parse_noise(noise), confidence_number(confidence)
     files = CompletionFiles(guide, points, output, confidence if number is None else None, preview, ply)
     options = PairOptions(
-        model, exact, missing, overwrite, confidence=number, noise=sigma, robust=robust, camera=camera, rtol=rtol
+        model, number, exact, sigma, robust, rtol=rtol, missing=missing, overwrite=overwrite, camera=camera
     )
     with solve_bar(f"completing {points.name}"):
         report = complete_file(files, options, note)

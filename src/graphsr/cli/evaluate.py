@@ -109,7 +109,7 @@ def evaluate(
         model = [*model, "bicubic"]
     sets = [open_data(one, split, missing) for one in data]
     how = choose_protocol(protocol, [opened for _, opened in sets])
-    options = Options(parse_noise(noise), robust, footprint, align)
+    options = Options(noise=parse_noise(noise), robust=robust, footprint=footprint, align=align)
     named = zip(labels(model), map(load, model), strict=True)
     loaded = [(options.label(name, each), each) for name, each in named]
     if uncertainty:

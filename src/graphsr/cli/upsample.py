@@ -111,17 +111,18 @@ def upsample(
     files = PairFiles(guide, source, output, confidence if number is None else None, preview, uncertainty, ply)
     options = PairOptions(
         model,
+        number,
         exact,
-        missing,
-        overwrite,
+        parse_noise(noise),
+        robust,
+        footprint,
         kind,
-        confidence=number,
-        noise=parse_noise(noise),
-        robust=robust,
-        footprint=footprint,
+        uncertainty=uncertainty is not None,
         align=align,
-        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         rtol=rtol,
+        missing=missing,
+        overwrite=overwrite,
+        camera=parse_camera(focal, intrinsics, baseline, wanted=ply is not None or view),
         suspect_misalignment=not is_batch(guide, source),  # a look takes about as long as upsampling a small pair
     )
     if is_batch(guide, source):
@@ -153,7 +154,7 @@ def _print_report(report: PairReport) -> None:
     say("fidelity", f"the target averages back to the source within {report.solve.fidelity:.3g} (RMS)")
     if report.solve.noise is not None:
         say("noise", _noise(report))
-    if report.robust:
+    if report.options.robust:
         say("outliers", switched_off(report.solve.switched_off))
     if report.solve.confidence < _DOUBTED:
         say("confidence", f"{report.solve.confidence:.2g} in the mean of the source pixels; 1 would keep them all")
@@ -173,23 +174,21 @@ def _in_short(report: PairReport) -> Iterator[str]:
     yield f"averages back within {solve.fidelity:.3g} (RMS)"
     if solve.noise is not None:
         yield f"noise {_noise(report)}"
-    if report.robust:
+    if report.options.robust:
         yield switched_off(report.solve.switched_off)
     if solve.alignment:
         yield solve.alignment
 
 
 def _noise(report: PairReport) -> str:
-    return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.noise_estimated else ''}"
+    return f"{report.solve.noise:.3g} (standard deviation){', estimated' if report.options.noise == 'auto' else ''}"
 
 
 def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
     """Upsample the pairs of two folders or patterns; outputs and previews are folders too."""
-    from graphsr import load
     from graphsr.cli.compilation import compile_kernels
     from graphsr.files import make_folder
     from graphsr.files.batch import is_batch, match_pairs, run_batch
-    from graphsr.files.pair import check_options
 
     if folders.confidence is not None and not is_batch(folders.confidence):
         raise InputError(f"{folders.confidence}: with many pairs --confidence is a folder, or a pattern in quotes")
@@ -202,8 +201,8 @@ def _upsample_all(folders: PairFiles, options: PairOptions, jobs: int) -> None:
         uncertainties=folders.uncertainty,
         clouds=folders.ply,
     )
-    model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is wrong for every pair
-    check_options(options, model, uncertainty=folders.uncertainty is not None)
+    model = options.load_model()
+    options.check_model(model)  # what is wrong with it is wrong for every pair
     for folder in (folders.output, folders.preview, folders.uncertainty, folders.ply):
         if folder is not None:
             make_folder(folder)

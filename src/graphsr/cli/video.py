@@ -66,7 +66,7 @@ def video(
     number = confidence_number(confidence)
     files = VideoFiles(guides, sources, output, confidence if number is None else None)
     options = PairOptions(
-        model, exact, missing, overwrite, confidence=number, noise=parse_noise(noise), robust=robust, rtol=rtol
+        model, number, exact, parse_noise(noise), robust, rtol=rtol, missing=missing, overwrite=overwrite
     )
     with progress_bar(f"upsampling {sources}") as progress:
         report = upsample_video(files, options, steady=steady, note=note, failed=print_error, progress=progress)

@@ -90,8 +90,9 @@ def view(
     from graphsr.files.camera import parse_camera
     from graphsr.files.confidence import confidence_number
     from graphsr.files.outputs import check_outputs
+    from graphsr.files.pair import PairOptions
     from graphsr.measurements.noise import parse_noise
-    from graphsr.viewer import Session, SolveOptions, read_viewed_pair
+    from graphsr.viewer import Session, read_viewed_pair
     from graphsr.viewer.export import check_page
 
     camera = parse_camera(focal, intrinsics, None)
@@ -100,15 +101,16 @@ def view(
     if output is not None:
         check_outputs({"--output": output}, inputs=inputs, overwrite=overwrite)
         check_page(output)
-    options = SolveOptions(
-        model, number, parse_noise(noise), robust, exact, footprint, align, missing, kind, uncertainty
+    sigma = parse_noise(noise)
+    options = PairOptions(
+        model, number, exact, sigma, robust, footprint, kind, uncertainty, align, missing=missing, camera=camera
     )
     with spinner(f"reading {source.name}"):
         pair = read_viewed_pair(
             guide, source, model=model, target=target, truth=truth, confidence=inputs[-1], missing=missing
         )
         try:
-            session = Session(pair, options, unit=unit, camera=camera, explain=_sentence)
+            session = Session(pair, options, unit=unit, explain=_sentence)
         except InputError as error:
             raise InputError(f"{guide}, {source}: {error}") from error
     _print_notes(pair, missing)
@@ -122,24 +124,12 @@ def view(
 
 def view_result(files: PairFiles, options: PairOptions, result: Upsampled, unit: str) -> None:
     """Show what `graphsr upsample` has just computed."""
-    from graphsr.viewer import Session, SolveOptions, read_viewed_pair
+    from graphsr.viewer import Session, read_viewed_pair
 
-    chosen = SolveOptions(
-        options.model,
-        options.confidence,
-        options.noise,
-        options.robust,
-        options.exact,
-        options.footprint,
-        options.align,
-        options.missing,
-        options.kind,
-        files.uncertainty is not None,
-    )
     pair = read_viewed_pair(
         files.guide, files.source, model=options.model, confidence=files.confidence, missing=options.missing
     )
-    session = Session(pair, chosen, result=result, unit=unit, camera=options.camera, explain=_sentence)
+    session = Session(pair, options, result=result, unit=unit, explain=_sentence)
     _serve(session, 0, open_browser=True)
 
 

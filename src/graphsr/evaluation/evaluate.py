@@ -19,7 +19,7 @@ from graphsr.evaluation.options import NO_OPTIONS, Options
 from graphsr.evaluation.protocols import CLEAN, Case, Protocol, cases
 from graphsr.models.base import Model
 from graphsr.models.bicubic import Bicubic
-from graphsr.upsampling import Upsampled, upsample
+from graphsr.upsampling import Upsampled, upsample_with
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def evaluate(
             for name, model in models:
                 progress(f"{data} x{at:g}: {case.pair.name}, {number + 1}, {name}")
                 began = time.perf_counter()
-                result = upsample(case.pair.guide, case.source, model=model, **options.arguments(model))
+                result = upsample_with(options.for_model(model), case.pair.guide, case.source, model)
                 figures[name].append(measure(case, result.target, time.perf_counter() - began))
                 keep(name, example_of(case, result))
         if not measured:

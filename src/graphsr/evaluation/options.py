@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
-from graphsr.footprints import check_footprint
-from graphsr.measurements.alignment import check_align
-from graphsr.measurements.noise import Noise, check_noise
 from graphsr.models.base import Model
+from graphsr.options import UpsamplingOptions
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of `graphsr.upsample` that say how sources were made; models that weigh no source pixels do without."""
+@dataclass(frozen=True, eq=False)
+class Options(UpsamplingOptions):
+    """Options that say how sources were made; models that weigh no source pixels do without."""
 
-    noise: Noise | None = None
-    robust: bool = False
-    footprint: str = "box"
-    align: str | None = None
-
-    def __post_init__(self) -> None:
-        check_noise(self.noise, exact=False)
-        check_footprint(self.footprint)
-        check_align(self.align)
-
-    def arguments(self, model: Model) -> dict[str, Any]:
-        """Return the arguments of `graphsr.upsample` for a model."""
-        return {} if model.noise_unit is None else asdict(self)
+    def for_model(self, model: Model) -> Options:
+        """Return what a model is told."""
+        return NO_OPTIONS if model.noise_unit is None else self
 
     def label(self, name: str, model: Model) -> str:
         """Return what a model with these options is called in tables."""

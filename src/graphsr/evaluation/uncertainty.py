@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import ndimage
@@ -15,7 +15,7 @@ from graphsr.evaluation.options import NO_OPTIONS, Options
 from graphsr.evaluation.protocols import CLEAN, Case, Protocol, cases
 from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
-from graphsr.upsampling import Upsampled, upsample
+from graphsr.upsampling import Upsampled, upsample_with
 
 # The parts of the errors that intervals should hold.
 LEVELS = (0.5, 0.8, 0.95)
@@ -139,8 +139,8 @@ def evaluate_uncertainty(
             at = round(case.factor, 2) if how.own_sources else factor
             for name, model in models:
                 progress(f"{data} x{at:g}: {case.pair.name}, {number + 1}, {name}")
-                told = options.arguments(model)
-                result = upsample(case.pair.guide, case.source, model=model, uncertainty=True, **told)
+                told = replace(options.for_model(model), uncertainty=True)
+                result = upsample_with(told, case.pair.guide, case.source, model)
                 assert result.uncertainty is not None
                 one = measure_trust(case, result.target, result.uncertainty, intervals[name])
                 keep(name, case, result)

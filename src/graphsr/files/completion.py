@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphsr.completion import complete
+from graphsr.completion import complete_with
 from graphsr.errors import InputError
 from graphsr.files.camera import camera_of
 from graphsr.files.confidence import read_confidence
@@ -22,7 +22,6 @@ from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, write_image
 from graphsr.measurements.points import point_map
-from graphsr.models.registry import load
 from graphsr.upsampling import Report
 
 
@@ -80,7 +79,7 @@ def complete_file(files: CompletionFiles, options: PairOptions, note: Callable[[
         check_picture(files.preview)
     if files.ply is not None:
         check_ply(files.ply, channels=1)
-    model = load(options.model).with_rtol(options.rtol)  # what is wrong with it is not the fault of the points
+    model = options.load_model()  # what is wrong with it is not the fault of the points
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(1))
     for sentence in _notes(guide, found, options.missing):
         note(sentence)
@@ -93,15 +92,7 @@ def complete_file(files: CompletionFiles, options: PairOptions, note: Callable[[
     confidence = options.confidence if files.confidence is None else _confidence(files.confidence, found)
     try:
         values, weights = point_map(found.points, guide.size, confidence, found.lines)
-        result = complete(
-            guide.array,
-            values,
-            model=model,
-            confidence=weights,
-            exact=options.exact,
-            noise=options.noise,
-            robust=options.robust,
-        )
+        result = complete_with(replace(options, confidence=weights), guide.array, values, model)
     except InputError as error:
         raise InputError(f"{files.guide}, {files.points}: {error}") from error
     written = write_image(files.output, result.target, like=stored)

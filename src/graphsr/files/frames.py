@@ -14,11 +14,10 @@ from graphsr.errors import InputError, missing_extra
 from graphsr.files.batch import Outcome, attempt, by_name, is_batch, match_pairs
 from graphsr.files.limits import check_regular_file
 from graphsr.files.outputs import make_folder
-from graphsr.files.pair import PairFiles, PairOptions, check_options
+from graphsr.files.pair import PairFiles, PairOptions
 from graphsr.files.registry import output_name
 from graphsr.files.writing import write_image
 from graphsr.frames import Following
-from graphsr.models.registry import load
 
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v")
 
@@ -86,8 +85,8 @@ def upsample_video(
         What was done.
     """
     began = time.perf_counter()
-    model = Following(load(options.model).with_rtol(options.rtol), steady)
-    check_options(options, model.model, uncertainty=False)
+    model = Following(options.load_model(), steady)
+    options.check_model(model.model)
     _check_places(files)
     total, reports, noted = len(by_name(files.sources)), [], set[str]()
     for number, (name, frame) in enumerate(_frames(files)):

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,16 +22,10 @@ from graphsr.files.ply import PointCloudReport, check_ply, write_point_cloud
 from graphsr.files.preview import write_preview
 from graphsr.files.reading import read_image
 from graphsr.files.writing import WriteReport, check_output, check_picture, fractional_type, write_image
-from graphsr.footprints import check_footprint
-from graphsr.measurements.alignment import check_align
 from graphsr.measurements.misalignment import suspected_misalignment
-from graphsr.measurements.noise import Noise
-from graphsr.measurements.source_errors import SourceErrors
-from graphsr.measurements.uncertainty import check_uncertainty
 from graphsr.models.base import Model
-from graphsr.models.registry import load
-from graphsr.probabilities import check_kind
-from graphsr.upsampling import Report, Upsampled, upsample
+from graphsr.options import UpsamplingOptions
+from graphsr.upsampling import Report, Upsampled, upsample_with
 
 _UNEQUAL_FACTORS = 1.1
 _log = logging.getLogger("graphsr")
@@ -50,23 +44,24 @@ class PairFiles:
     ply: Path | None = None
 
 
-@dataclass(frozen=True)
-class PairOptions:
-    """The options that all pairs of a command share; `missing` is the value that marks a missing source pixel."""
+@dataclass(frozen=True, eq=False)
+class PairOptions(UpsamplingOptions):
+    """The options that all pairs of a command share, and those of a page.
+
+    Attributes:
+        model: A name or a path, which can be shown and sent to other processes.
+        confidence: One number for all source pixels, where no file says it.
+        missing: The value that marks a missing source pixel.
+        overwrite: Whether files may be replaced.
+        camera: What is known of the guide's.
+        suspect_misalignment: Whether to look for a shift that nobody asked to correct, and to say so.
+    """
 
     model: str = "default"
-    exact: bool = False
     missing: float | None = None
     overwrite: bool = False
-    kind: str = "values"
-    confidence: float | None = None  # one for all source pixels, where no file says it
-    noise: Noise | None = None
-    robust: bool = False
-    footprint: str = "box"
-    align: str | None = None
     camera: CameraOptions = UNKNOWN_CAMERA
-    rtol: float | None = None  # of the model that is loaded; its own if None
-    suspect_misalignment: bool = False  # whether to look for a shift that nobody asked to correct, and to say so
+    suspect_misalignment: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +69,7 @@ class PairReport:
     """What was read, computed and written."""
 
     files: PairFiles
+    options: PairOptions
     guide: str  # size, channels and type in words
     source: str
     size: str
@@ -82,26 +78,8 @@ class PairReport:
     stored_type: str
     solve: Report
     written: WriteReport
-    noise_estimated: bool = False
-    robust: bool = False
     written_uncertainty: WriteReport | None = None
     point_cloud: PointCloudReport | None = None
-
-
-def check_options(options: PairOptions, model: Model, *, uncertainty: bool) -> None:
-    """Raise InputError for options that are wrong for every pair, whatever is in it.
-
-    Args:
-        options: How pairs are upsampled.
-        model: By which model.
-        uncertainty: Whether standard deviations are written too.
-    """
-    if uncertainty:
-        check_uncertainty(model)
-    check_footprint(options.footprint)
-    check_align(options.align)
-    check_kind(options.kind, options.exact, options.footprint)
-    SourceErrors.checked(options.noise, options.robust, exact=options.exact, model=model)
 
 
 def upsample_pair(
@@ -127,8 +105,6 @@ def upsample_pair(
         InputError: A file cannot be read or must not be written, or the two do not fit; nothing is written then.
     """
     began = time.perf_counter()
-    check_footprint(options.footprint)
-    check_align(options.align)
     check_outputs(
         {
             "--output": files.output,
@@ -148,28 +124,17 @@ def upsample_pair(
         check_output(files.uncertainty, fractional_type(files.uncertainty, source.dtype), source.channels)
     if files.ply is not None:
         check_ply(files.ply, source.channels)
-    model = model or load(options.model).with_rtol(options.rtol)  # what is wrong with it is not the pair's fault
+    model = model or options.load_model()  # what is wrong with it is not the pair's fault
     guide = read_image(files.guide, bytes_per_pixel=model.bytes_per_pixel(source.channels))
     camera = None if files.ply is None else camera_of(guide, options.camera)
     confidence = options.confidence if files.confidence is None else read_confidence(files.confidence, source.size)
+    how = replace(options, confidence=confidence, uncertainty=files.uncertainty is not None)
     values, missing = mark_missing(source.array, marker)
     for sentence in pair_notes(guide, source, options.missing, int(missing.sum())):
         note(sentence)
     ready = time.perf_counter()
     try:
-        result = upsample(
-            guide.array,
-            values,
-            model=model,
-            confidence=confidence,
-            exact=options.exact,
-            noise=options.noise,
-            robust=options.robust,
-            footprint=options.footprint,
-            kind=options.kind,
-            uncertainty=files.uncertainty is not None,
-            align=options.align,
-        )
+        result = upsample_with(how, guide.array, values, model)
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
     solved = time.perf_counter()
@@ -200,6 +165,7 @@ def upsample_pair(
         keep(result)
     return PairReport(
         files=files,
+        options=options,
         guide=_described(guide),
         source=_described(source),
         size=_size(guide),
@@ -208,8 +174,6 @@ def upsample_pair(
         stored_type=str(stored_type),
         solve=result.report,
         written=written,
-        noise_estimated=options.noise == "auto",
-        robust=options.robust,
         written_uncertainty=written_uncertainty,
         point_cloud=point_cloud,
     )

@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from graphsr.centring import WIDE, centred
-from graphsr.errors import InputError
 from graphsr.measurements.matching import match_noise
-from graphsr.measurements.noise import Noise, check_noise, estimate_noise, noise_confidence, resolve_noise
-from graphsr.measurements.outliers import check_robust, find_inliers
+from graphsr.measurements.noise import Noise, estimate_noise, noise_confidence, resolve_noise
+from graphsr.measurements.outliers import find_inliers
 from graphsr.models.base import Model, Result, whole
 from graphsr.sampling import Sampling
 from graphsr.scaling import Scale, known_pixels
@@ -36,18 +35,6 @@ class SourceErrors:
 
     noise: Noise | None = None
     robust: bool | float = False
-
-    @classmethod
-    def checked(cls, noise: object, robust: object, *, exact: bool, model: Model) -> SourceErrors:
-        """Return it if all is valid and the model can weigh source pixels; else raise InputError."""
-        errors = cls(check_noise(noise, exact=exact), check_robust(robust))
-        if errors.said and model.noise_unit is None:
-            option = "robust" if errors.noise is None else "noise"
-            raise InputError(
-                f"{option}: {type(model).__name__} does not weigh source pixels; use a graph model such as 'default' "
-                "or 'colour'"
-            )
-        return errors
 
     @property
     def said(self) -> bool:

@@ -158,8 +158,7 @@ class Model(nn.Module, ABC):
         """Return the same model, weights shared, whose solves may have another RMS error; itself if that is None."""
         if rtol is None:
             return self
-        if not isinstance(rtol, Real) or not 0 < rtol < 1:
-            raise InputError(f"rtol: must be a number between 0 and 1, not {rtol!r}")
+        check_rtol(rtol)
         other = copy.copy(self)
         other.rtol = float(rtol)
         return other
@@ -193,6 +192,12 @@ class Model(nn.Module, ABC):
         simple: dict[str, Any] = {n: v for n, v in plain.items() if isinstance(v, (int, float, str, tuple))}
         simple |= {n: _differing_fields(v) for n, v in plain.items() if is_dataclass(v)}
         return digest_of(self.state_dict(), f"{type(self).__name__} {sorted(simple.items())}")
+
+
+def check_rtol(rtol: float | None) -> None:
+    """Raise InputError unless it is an error that solves may have, or None."""
+    if rtol is not None and not (isinstance(rtol, Real) and 0 < rtol < 1):
+        raise InputError(f"rtol: must be a number between 0 and 1, not {rtol!r}")
 
 
 def _differing_fields(value: Any) -> list[tuple[str, Any]]:

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError
-from graphsr.measurements.source_errors import SourceErrors
-from graphsr.measurements.uncertainty import calibration_of, check_uncertainty
+from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
 from graphsr.models.registry import load
+from graphsr.options import UpsamplingOptions
 from graphsr.raster.data_arrays import UnwrappedPair, bands_first, is_data_array, unwrap
 from graphsr.raster.grid import Box, Grid
 from graphsr.raster.source_samples import resolve_errors
@@ -85,13 +85,16 @@ def upsample(
         >>> target.compute().shape
         (64, 64)
     """
-    loaded = model if isinstance(model, Model) else load(model)
-    errors = SourceErrors.checked(noise, robust, exact=exact, model=loaded)
+    options = UpsamplingOptions(
+        model, exact=exact, noise=noise, robust=robust, footprint=footprint, uncertainty=uncertainty
+    )
+    loaded = options.load_model()
+    options.check_model(loaded)
     own = None if np.ndim(confidence) == 0 else bands_first("confidence", confidence)
     shared = checked_confidence(confidence) if own is None else 1.0
     settings = Settings(exact, fill, confidence=shared, uncertainty=uncertainty, footprint=footprint)
     pair = _pair(guide, source, origin, step)
-    return pair.wrap(_upsample(pair, own, model, loaded, errors, settings, tile, halo))
+    return pair.wrap(_upsample(pair, own, options, loaded, settings, tile, halo))
 
 
 def _pair(
@@ -117,9 +120,8 @@ def _pair(
 def _upsample(
     pair: UnwrappedPair,
     confidence: Any,
-    model: str | os.PathLike[str] | Model,
+    options: UpsamplingOptions,
     loaded: Model,
-    said: SourceErrors,
     settings: Settings,
     side: int | None,
     halo: int | None,
@@ -131,15 +133,15 @@ def _upsample(
     guide, source, grid = pair.guide, pair.source, pair.grid
     locality = locality_of(loaded)
     if settings.uncertainty:
-        check_uncertainty(loaded)
         calibration_of(loaded)  # says once, before the tiles, if it is not the model's own
     if confidence is not None:
         settings = replace(settings, least_confidence=_least_confidence(confidence, source.shape[1:]))
         source = da.where(confidence > 0, source, np.nan)
-    errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, said)
+    errors = resolve_errors(lambda box: _floats(source[_cut(box)].compute()), grid, loaded, options.errors)
     settings = replace(settings, errors=errors)
     side, margin = settings.tile_sizes(grid, loaded, source.shape[0], side, halo)
     # A model by name is loaded where it runs; a loaded one is sent once.
+    model = options.model
     sent = delayed(model.eval()) if isinstance(model, Model) else os.fspath(model)
     summaries = [delayed(_summarise)(source[_cut(box & grid.covered)], box, grid) for box in source_chunks(grid)]
     samples = [guide[_cut(box)] for box in guide_samples(grid)]

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from graphsr.errors import InputError
-from graphsr.footprints import check_footprint
 from graphsr.measurements.outliers import REACH
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.source_errors import SourceErrors, weigh, with_noise
@@ -54,9 +53,6 @@ class Settings:
     least_confidence: float = 1.0
     uncertainty: bool = False
     footprint: str = "box"
-
-    def __post_init__(self) -> None:
-        check_footprint(self.footprint)
 
     def tile_sizes(
         self, grid: Grid, model: Model, bands: int, side: int | None = None, halo: int | None = None

@@ -14,10 +14,10 @@ import torch
 
 from graphsr.errors import InputError
 from graphsr.files.atomic import check_folder, remove_leftovers
-from graphsr.measurements.source_errors import SourceErrors
-from graphsr.measurements.uncertainty import calibration_of, check_uncertainty
+from graphsr.measurements.uncertainty import calibration_of
 from graphsr.models.base import Model
 from graphsr.models.registry import load
+from graphsr.options import UpsamplingOptions
 from graphsr.raster import executor
 from graphsr.raster.cog import assemble
 from graphsr.raster.confidence import with_confidence
@@ -123,6 +123,9 @@ def upsample_files(
         >>> graphsr.raster.upsample_files("ortho.tif", "heights.tif", "fine.tif", model="colour")  # doctest: +SKIP
     """
     began = time.perf_counter()
+    options = UpsamplingOptions(
+        model, exact=exact, noise=noise, robust=robust, footprint=footprint, uncertainty=uncertainty
+    )
     if workers is not None and (workers < 1 or scheduler is not None):
         raise InputError("workers: must be 1 or more, and cannot be given together with a scheduler")
     pair = open_pair(guide, source, guide_bands=guide_bands, source_bands=bands, source_nodata=nodata)
@@ -130,13 +133,11 @@ def upsample_files(
         pair, confidence = with_confidence(pair, confidence), 1.0
     output = Path(output)
     _check_output(output, pair)
-    loaded = load(model)
+    loaded = options.load_model()
+    options.check_model(loaded)
     if uncertainty:
-        check_uncertainty(loaded)
         calibration_of(loaded)  # says once, before the tiles, if it is not the model's own
-    errors = resolve_errors(
-        pair.source, pair.grid, loaded, SourceErrors.checked(noise, robust, exact=exact, model=loaded)
-    )
+    errors = resolve_errors(pair.source, pair.grid, loaded, options.errors)
     number, least = checked_confidence(confidence), pair.confidence_range[0]
     settings = Settings(exact, fill, errors, number, least, uncertainty, footprint)
     plan = make_plan(pair, model, loaded, settings, nodata, tile, halo)

@@ -1,58 +1,20 @@
-"""The options of a solve: from the command line, or from a page and then checked in the same way."""
+"""The options of a solve as they stand in a page, where they are texts; checked as on the command line."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from graphsr.errors import InputError
 from graphsr.files.confidence import one_confidence
-from graphsr.footprints import check_footprint
-from graphsr.measurements.alignment import check_align
-from graphsr.measurements.noise import Noise, parse_noise
+from graphsr.files.pair import PairOptions
+from graphsr.measurements.noise import parse_noise
 from graphsr.settings import build
 from graphsr.suggestion import suggestion
 
 _MOST_DIGITS = 200  # characters of a value
-
-
-@dataclass(frozen=True)
-class SolveOptions:
-    """How a pair is solved; see `graphsr.upsample`. `missing` is the value that marks a missing source pixel.
-
-    `confidence` is one number for all source pixels; None: a file's, or full confidence.
-    """
-
-    model: str = "default"
-    confidence: float | None = None
-    noise: Noise | None = None
-    robust: bool = False
-    exact: bool = False
-    footprint: str = "box"
-    align: str | None = None
-    missing: float | None = None
-    kind: str = "values"
-    uncertainty: bool = False
-
-    def __post_init__(self) -> None:
-        check_footprint(self.footprint)
-        check_align(self.align)
-
-    def as_page(self) -> dict[str, str | bool]:
-        """Return what stands in the fields of the page."""
-        return {
-            "model": self.model,
-            "confidence": _text(self.confidence),
-            "noise": _text(self.noise),
-            "robust": self.robust,
-            "exact": self.exact,
-            "footprint": self.footprint,
-            "align": self.align or "",
-            "missing": _text(self.missing),
-            "uncertainty": self.uncertainty,
-        }
 
 
 @dataclass(frozen=True)
@@ -70,34 +32,40 @@ class _Fields:
     uncertainty: bool = False
 
 
-def options_from_page(content: Any, *, models: Collection[str], kind: str) -> SolveOptions:
+def as_page(options: PairOptions) -> dict[str, str | bool]:
+    """Return what stands in the fields of a page."""
+    held = {field.name: getattr(options, field.name) for field in fields(_Fields)}
+    return {name: value if isinstance(value, bool) else _text(value) for name, value in held.items()}
+
+
+def options_from_page(content: Any, *, models: Collection[str], before: PairOptions) -> PairOptions:
     """Return the options that a page sends.
 
     Args:
         content: The decoded JSON; nothing in it is trusted.
         models: The names that may be chosen. A page cannot name files.
-        kind: What the source holds, as the command line said.
+        before: Those that it has now, for what it has no field for.
 
     Raises:
         InputError: A value is not valid; the message is that of the command line.
     """
-    fields = build(_Fields, content, "options")
-    for name, text in vars(fields).items():
+    sent = build(_Fields, content, "options")
+    for name, text in vars(sent).items():
         if isinstance(text, str) and len(text) > _MOST_DIGITS:
             raise InputError(f"--{name}: {len(text)} characters are too many")
-    if fields.model not in models:
-        raise InputError(f"model {fields.model!r}: no model of this name; {suggestion(fields.model, list(models))}")
-    return SolveOptions(
-        model=fields.model,
-        confidence=one_confidence(fields.confidence.strip()) if fields.confidence.strip() else None,
-        noise=parse_noise(fields.noise.strip() or None),
-        robust=fields.robust,
-        exact=fields.exact,
-        footprint=fields.footprint.strip() or "box",
-        align=fields.align or None,
-        missing=_number("--missing", fields.missing.strip()),
-        kind=kind,
-        uncertainty=fields.uncertainty,
+    if sent.model not in models:
+        raise InputError(f"model {sent.model!r}: no model of this name; {suggestion(sent.model, list(models))}")
+    return replace(
+        before,
+        model=sent.model,
+        confidence=one_confidence(sent.confidence.strip()) if sent.confidence.strip() else None,
+        noise=parse_noise(sent.noise.strip() or None),
+        robust=sent.robust,
+        exact=sent.exact,
+        footprint=sent.footprint.strip() or "box",
+        align=sent.align or None,
+        missing=_number("--missing", sent.missing.strip()),
+        uncertainty=sent.uncertainty,
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphsr.files.pair import PairOptions
+from graphsr.models.base import Model
 from graphsr.pictures import robust_range
-from graphsr.upsampling import Report, Upsampled, upsample
+from graphsr.upsampling import Report, Upsampled, upsample, upsample_with
 from graphsr.viewer.layers import ColourScale, Layer, Placement, edge_weight_layer, value_layer
-from graphsr.viewer.options import SolveOptions
 from graphsr.viewer.pair import ViewedPair
 
 _DOUBTED = 0.95  # a mean confidence below this is worth a line
@@ -36,7 +37,7 @@ class SolvedLayers:
         return next((layer for layer in self.layers if layer.name == name), None)
 
 
-def source_layers(pair: ViewedPair, options: SolveOptions, unit: str = "") -> SolvedLayers:
+def source_layers(pair: ViewedPair, options: PairOptions, unit: str = "") -> SolvedLayers:
     """Return what can be shown before anything is solved: the source, and its interpolation.
 
     Raises:
@@ -54,24 +55,14 @@ def source_layers(pair: ViewedPair, options: SolveOptions, unit: str = "") -> So
     )
 
 
-def solve_pair(pair: ViewedPair, options: SolveOptions, model: Any) -> Upsampled:
+def solve_pair(pair: ViewedPair, options: PairOptions, model: Model) -> Upsampled:
     """Solve a pair with a loaded model."""
-    return upsample(
-        pair.guide.array,
-        pair.source_values(options.missing),
-        model=model,
-        confidence=pair.confidence if options.confidence is None else options.confidence,
-        exact=options.exact,
-        noise=options.noise,
-        robust=options.robust,
-        footprint=options.footprint,
-        kind=options.kind,
-        uncertainty=options.uncertainty,
-        align=options.align,
-    )
+    if options.confidence is None:
+        options = replace(options, confidence=pair.confidence)
+    return upsample_with(options, pair.guide.array, pair.source_values(options.missing), model)
 
 
-def target_layers(pair: ViewedPair, options: SolveOptions, result: Upsampled, unit: str = "") -> SolvedLayers:
+def target_layers(pair: ViewedPair, options: PairOptions, result: Upsampled, unit: str = "") -> SolvedLayers:
     """Return the layers of a solve: target, error, uncertainty, edge weights."""
     lines = [("model", options.model), *_report(result.report, options, unit)]
     layers = list(_target_and_error(pair, result.target))
@@ -146,7 +137,7 @@ def _accuracy(name: str, values: NDArray[Any], pair: ViewedPair, unit: str) -> t
     return ((f"RMSE, {name}", _with_unit(f"{rmse:.4g}", unit)),)
 
 
-def _report(report: Report, options: SolveOptions, unit: str) -> list[tuple[str, str]]:
+def _report(report: Report, options: PairOptions, unit: str) -> list[tuple[str, str]]:
     lines = [("time", f"{report.seconds:.1f} s")]
     if report.iterations:
         lines.append(("iterations", f"{report.iterations}"))

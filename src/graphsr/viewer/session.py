@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from graphsr.files.camera import UNKNOWN_CAMERA, CameraOptions, camera_of
+from graphsr.files.camera import camera_of
+from graphsr.files.pair import PairOptions
 from graphsr.models.base import Model
-from graphsr.models.registry import load, names
+from graphsr.models.registry import names
 from graphsr.upsampling import Upsampled
 from graphsr.viewer.layers import ColourScale, Layer, guide_layer, value_layer
-from graphsr.viewer.options import SolveOptions, options_from_page
+from graphsr.viewer.options import as_page, options_from_page
 from graphsr.viewer.pair import ViewedPair
 from graphsr.viewer.palettes import PALETTES
 from graphsr.viewer.results import (
@@ -31,10 +32,9 @@ class Session:
 
     Args:
         pair: What is shown.
-        options: How it is solved first.
+        options: How it is solved first. A page says what of the camera was guessed.
         result: What was solved with these options already, if it was.
         unit: The unit of the values, as it is shown.
-        camera: What is known of the camera that took the guide; the page says what was guessed.
         explain: Returns the one line that an error ends in.
 
     Raises:
@@ -44,17 +44,16 @@ class Session:
     def __init__(
         self,
         pair: ViewedPair,
-        options: SolveOptions,
+        options: PairOptions,
         *,
         result: Upsampled | None = None,
         unit: str = "",
-        camera: CameraOptions = UNKNOWN_CAMERA,
         explain: Callable[[Exception], str] = str,
     ) -> None:
         self._pair, self._unit, self._explain = pair, unit, explain
-        self._camera = camera_of(pair.guide, camera)
-        self._disparity = camera.baseline is not None
-        self._model: tuple[str, Model] = options.model, load(options.model)
+        self._camera = camera_of(pair.guide, options.camera)
+        self._disparity = options.camera.baseline is not None
+        self._model: tuple[str, Model] = options.model, options.load_model()
         self._models = list(dict.fromkeys([*names(), options.model]))
         self._lock = threading.Lock()
         self._revision = 0
@@ -84,7 +83,7 @@ class Session:
         """Return why the last solve failed; "" if it did not."""
         return self._error
 
-    def solve(self, options: SolveOptions | None = None) -> None:
+    def solve(self, options: PairOptions | None = None) -> None:
         """Begin to solve; default: with the options as they are."""
         self._queue.submit(options or self._options)
 
@@ -94,7 +93,7 @@ class Session:
         Raises:
             InputError: One of them is not valid.
         """
-        self.solve(options_from_page(content, models=self._models, kind=self._options.kind))
+        self.solve(options_from_page(content, models=self._models, before=self._options))
 
     def cancel(self) -> None:
         """Give up the solve that is going on."""
@@ -130,7 +129,7 @@ class Session:
                 "scales": {name: scale.as_json() for name, scale in self._scales.items()},
                 "palettes": {name: palette.table.tolist() for name, palette in PALETTES.items()},
                 "models": self._models,
-                "options": self._options.as_page(),
+                "options": as_page(self._options),
                 "confidence_file": self._pair.confidence_name,
                 "report": [*self._solved.lines, *self._source.lines],
                 "solving": None if progress is None else progress.as_json(),
@@ -153,9 +152,9 @@ class Session:
             for name, image in files.items()
         }
 
-    def _solve(self, options: SolveOptions) -> None:
+    def _solve(self, options: PairOptions) -> None:
         if self._model[0] != options.model:
-            self._model = options.model, load(options.model)
+            self._model = options.model, options.load_model()
         result = solve_pair(self._pair, options, self._model[1])
         solved = target_layers(self._pair, options, result, self._unit)
         before = self._options

@@ -10,8 +10,8 @@ from typing import Any
 
 from numba.core import event
 
+from graphsr.files.pair import PairOptions
 from graphsr.solver.progress import Meter, Part, observed
-from graphsr.viewer.options import SolveOptions
 
 _COMPILATION = "numba:compile"  # the kind of event, not sent for kernels that are loaded from the cache
 
@@ -56,16 +56,16 @@ class SolveQueue:
         failed: Called with the error of a solve.
     """
 
-    def __init__(self, solve: Callable[[SolveOptions], None], failed: Callable[[Exception], None]) -> None:
+    def __init__(self, solve: Callable[[PairOptions], None], failed: Callable[[Exception], None]) -> None:
         self._solve, self._failed = solve, failed
         self._lock = threading.Lock()
-        self._waiting: SolveOptions | None = None
+        self._waiting: PairOptions | None = None
         self._progress: Progress | None = None
         self._cancelled = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
 
-    def submit(self, options: SolveOptions) -> None:
+    def submit(self, options: PairOptions) -> None:
         """Solve with these options as soon as the running solve has been cancelled."""
         with self._lock:
             self._waiting = options
@@ -102,7 +102,7 @@ class SolveQueue:
                 progress = self._progress = Progress()
             self._solve_once(options, progress)
 
-    def _solve_once(self, options: SolveOptions, progress: Progress) -> None:
+    def _solve_once(self, options: PairOptions, progress: Progress) -> None:
         def observer(iterations: int, error: float, part: Part) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
