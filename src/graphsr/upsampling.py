@@ -18,8 +18,8 @@ from graphsr.errors import InputError
 from graphsr.graph import Edges, both_ways
 from graphsr.measurements.alignment import Alignment, find_alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
+from graphsr.measurements.rotation import RotatedFrame
 from graphsr.measurements.source_errors import Weighed, run_weighed
-from graphsr.measurements.turning import TurnedFrame
 from graphsr.measurements.uncertainty import DRAWS, uncertainty_of
 from graphsr.memory import require_memory
 from graphsr.models.base import Model, Result
@@ -69,10 +69,10 @@ class Upsampled:
         target: (H, W) or (H, W, K) float32; float64 where float32 could not hold it, as with a small variation on a
             large offset.
         edges: The graph, tensors down (H-1, W) and right (H, W-1); None for models without one. Where the alignment has
-            a turn, edges and problem are those of the turned guide, which is larger.
+            a rotation, edges and problem are those of the rotated guide, which is larger.
         report: How it went.
         problem: What was solved, `graphsr.solve(result.problem)` gives the target again, as (1, K, H, W): before it was
-            turned back, and before scores were made probabilities. None for models without a graph.
+            rotated back, and before scores were made probabilities. None for models without a graph.
         uncertainty: Like target, a standard deviation for every pixel; None unless asked for.
         alignment: (2, 3) maps x and y in source pixels to x and y in guide pixels (the first pixel's centre at
             0.5), where the source was aligned; None where it lies edge to edge.
@@ -120,9 +120,9 @@ def upsample(
             "gaussian:SIGMA" a lens, SIGMA in source pixels; "point" its middle. Baselines take the box only.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
-        align: "shift", or "affine" for shift, scale and turn: find how the source lies on the guide from the edges of
-            both, and solve with the source there; learned models refine the shift by their graphs. Where the pair does
-            not tell, nothing is changed. Baselines cannot.
+        align: "shift", or "affine" for shift, scale and rotation: find how the source lies on the guide from the edges
+            of both, and solve with the source there; learned models refine the shift by their graphs. Where the pair
+            does not tell, nothing is changed. Baselines cannot.
         rtol: RMS error allowed of the target against the exact minimiser, in standard deviations of the source. Default
             that of the model, 1e-3, which is far below what any model gets wrong.
 
@@ -179,7 +179,7 @@ def upsample_with(
             with part(0.0, aligned, "alignment"):
                 alignment = find_alignment(guide_image, plain, options.align, chosen if chosen.predicts_edges else None)
         frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, options.footprint)
-        seen = frame.turned(guide_image) if frame.turn else guide_image
+        seen = frame.rotated(guide_image) if frame.angle else guide_image
         placed = None if options.footprint == "box" and sampling.edge_to_edge else sampling
         pair = _tensor(seen, np.float32).to(device), tensor.to(device)
         with part(aligned, solved, "target"):
@@ -245,11 +245,11 @@ def _tensor(image: np.ndarray, dtype: type[np.floating[Any]]) -> torch.Tensor:
     return torch.from_numpy(np.array(np.moveaxis(image, 2, 0)[None], dtype=dtype, order="C"))  # a copy, to be ours
 
 
-def _array(target: torch.Tensor, axes: int, frame: TurnedFrame) -> np.ndarray:
-    """Return (1, K, H, W) of a frame, turned back, as (H, W, K), or as (H, W) for a source of two axes."""
+def _array(target: torch.Tensor, axes: int, frame: RotatedFrame) -> np.ndarray:
+    """Return (1, K, H, W) of a frame, rotated back, as (H, W, K), or as (H, W) for a source of two axes."""
     image = np.moveaxis(target[0].numpy(), 0, 2)
-    if frame.turn:
-        image = frame.turned_back(image)
+    if frame.angle:
+        image = frame.rotated_back(image)
     return np.ascontiguousarray(image[..., 0] if axes == 2 else image)
 
 

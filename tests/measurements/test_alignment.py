@@ -10,7 +10,7 @@ import torch
 
 import graphsr
 from graphsr.measurements.alignment import find_alignment
-from graphsr.measurements.turning import TurnedFrame
+from graphsr.measurements.rotation import RotatedFrame
 from graphsr.sampling import Sampling
 from tests.measurements.shifted_pairs import placed_pair, rendered
 
@@ -180,13 +180,13 @@ def test_an_unknown_word_is_answered_with_those_there_are(word: str, hint: str) 
         graphsr.upsample(PAIR.guide, PAIR.source, align=word)
 
 
-def turned_source(pair_size: tuple[int, int], turn: float, growth: float, shift: tuple[float, float]) -> tuple:
-    """Return guide, depth (H, W), source, and the (2, 3) placement of a source turned and scaled about the middle."""
+def rotated_source(pair_size: tuple[int, int], angle: float, scale: float, shift: tuple[float, float]) -> tuple:
+    """Return guide, depth (H, W), source, and the (2, 3) placement of a source rotated and scaled about the middle."""
     factor = 4
     whole = rendered(3, pair_size[0] + 64, pair_size[1] + 64)
-    frame = TurnedFrame((whole.depth.shape[0], whole.depth.shape[1]), turn)
-    depth = frame.turned(whole.depth[..., None].astype(np.float64))[..., 0]
-    step = factor * (1 + growth)
+    frame = RotatedFrame((whole.depth.shape[0], whole.depth.shape[1]), angle)
+    depth = frame.rotated(whole.depth[..., None].astype(np.float64))[..., 0]
+    step = factor * (1 + scale)
     source_size = pair_size[0] // factor, pair_size[1] // factor
     middle = np.array(frame.frame_size) / 2
     origin = middle - step * np.array(source_size) / 2 + (shift[1], shift[0])
@@ -195,17 +195,17 @@ def turned_source(pair_size: tuple[int, int], turn: float, growth: float, shift:
     return whole.guide[inner], whole.depth[inner], sampling(torch.from_numpy(depth)).numpy()
 
 
-def test_scale_and_turn_are_found_and_used() -> None:
-    turn, growth = math.radians(0.8), 0.02
-    guide, depth, source = turned_source((192, 224), turn, growth, (2.0, -1.0))
+def test_scale_and_rotation_are_found_and_used() -> None:
+    angle, scale = math.radians(0.8), 0.02
+    guide, depth, source = rotated_source((192, 224), angle, scale, (2.0, -1.0))
     result = graphsr.upsample(guide, source, model="colour", align="affine")
     assert result.alignment is not None, result.report.alignment
     (a, b, _), (c, d, _) = result.alignment
-    found_growth, found_turn = math.sqrt(a * d - b * c) / 4 - 1, math.atan2(c, a)
-    # Growth and turn move the corners by 3 and 2 pixels; what is left of it moves them by less than half a pixel.
-    assert abs(found_growth - growth) * 147 < 0.5
-    assert abs(found_turn - turn) * 147 < 0.5
-    for word in ("larger", "turned", "degrees clockwise"):
+    found_scale, found_rotation = math.sqrt(a * d - b * c) / 4 - 1, math.atan2(c, a)
+    # Scale and rotation move the corners by 3 and 2 pixels; what is left of it moves them by less than half a pixel.
+    assert abs(found_scale - scale) * 147 < 0.5
+    assert abs(found_rotation - angle) * 147 < 0.5
+    for word in ("larger", "rotated", "degrees clockwise"):
         assert word in result.report.alignment
     assert result.target.shape == guide.shape[:2]
     assert result.report.fidelity < 1e-3
@@ -214,7 +214,7 @@ def test_scale_and_turn_are_found_and_used() -> None:
     assert error < 0.6 * error_plain
 
 
-def test_a_source_that_is_only_shifted_is_not_turned() -> None:
+def test_a_source_that_is_only_shifted_is_not_rotated() -> None:
     pair = placed_pair((2.0, 1.0))
     matrix = find_alignment(pair.guide, pair.source[None], "affine").matrix
     assert matrix is not None

@@ -83,8 +83,8 @@ def test_small_factors_are_left_to_the_edges(model: graphsr.Model) -> None:
     np.testing.assert_array_equal(same.matrix, plain.matrix)
 
 
-def test_a_change_is_turned_to_the_axes_of_the_guide(monkeypatch: pytest.MonkeyPatch, model: graphsr.Model) -> None:
-    """In the frame of a source that is turned by a quarter, down is left."""
+def test_a_change_is_rotated_to_the_axes_of_the_guide(monkeypatch: pytest.MonkeyPatch, model: graphsr.Model) -> None:
+    """In the frame of a source that is rotated by a quarter, down is left."""
     size = np.array([80.0, 80.0])
     nominal = np.column_stack([np.diag([8.0, 8.0]), np.zeros(2)])
     placements = alignment.Placements(nominal, size)

@@ -54,7 +54,7 @@ Align = Annotated[
     typer.Option(
         "--align",
         metavar="shift|affine",
-        help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and turn), and solve so.",
+        help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and rotation), and solve so.",
     ),
 ]
 Rtol = Annotated[

@@ -30,7 +30,7 @@ class Degradation:
         footprint: what a source pixel measures of the target: "box", "bicubic", "gaussian:SIGMA" or "point", see
             `graphsr.data.footprints`.
         shift: how far the source lies off the guide, in target pixels, in a random direction.
-        warp: how much larger or smaller the source is than the guide says, and how far it is turned, in radians.
+        warp: how much larger or smaller the source is than the guide says, and how far it is rotated, in radians.
         flying: part of the source pixels at edges that lie anywhere between front and back.
         noise: standard deviation of Gaussian noise, of the range.
         noise_grows: whether the noise grows with the square of the value, as that of triangulating sensors does, and
@@ -194,7 +194,7 @@ def _noise_profile(source: np.ndarray, how: Degradation) -> np.ndarray:
 
 
 def _misaligned(target: np.ndarray, how: Degradation, rng: np.random.Generator) -> np.ndarray:
-    """Return the target (H, W) as a sensor sees it that is shifted, and scaled and turned about the middle.
+    """Return the target (H, W) as a sensor sees it that is shifted, and scaled and rotated about the middle.
 
     Values are interpolated linearly, which is what shifted areas average; unknown pixels do not count.
     """

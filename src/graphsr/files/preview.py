@@ -24,7 +24,7 @@ def write_preview(path: Path, guide: Image, source: Array, result: Upsampled) ->
         result: What became of them.
     """
     edges, problem = result.edges, result.problem
-    fits = edges is not None and edges.size == guide.size  # those of a turned guide would not
+    fits = edges is not None and edges.size == guide.size  # those of a rotated guide would not
     picture = preview(
         guide.array,
         source,

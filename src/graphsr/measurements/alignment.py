@@ -22,7 +22,7 @@ from graphsr.measurements.alignment_score import Score
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
 from graphsr.measurements.edge_points import GROUPS, edge_points
-from graphsr.measurements.turning import TurnedFrame
+from graphsr.measurements.rotation import RotatedFrame
 from graphsr.models.base import Model
 from graphsr.sampling import Sampling
 from graphsr.suggestion import suggestion
@@ -30,11 +30,11 @@ from graphsr.suggestion import suggestion
 KINDS = ("shift", "affine")
 # Shifts of so many guide pixels are found at least, or of a source pixel if that is more.
 _REACH = 8
-# Growth and turn that are tried, in guide pixels at half a diagonal from the middle.
-_GROWTHS_AND_TURNS = (-9, -6, -3, 0, 3, 6, 9)
-# Growth and turn of less than this are left out: they move no pixel by more. So are those from which not all groups of
-# points gain: by so many standard errors of their mean gain.
-_LEAST_MOVE, _LEAST_T_OF_TURN = 0.5, 2.5
+# Scale and rotation that are tried, in guide pixels at half a diagonal from the middle.
+_SCALES_AND_ROTATIONS = (-9, -6, -3, 0, 3, 6, 9)
+# Scale and rotation of less than this are left out: they move no pixel by more. So are those from which not all groups
+# of points gain: by so many standard errors of their mean gain.
+_LEAST_MOVE, _LEAST_T_OF_ROTATION = 0.5, 2.5
 # So many points are enough for a start, and to choose between those.
 _POINTS_FOR_START, _POINTS_FOR_CHOICE = 4000, 1500
 # Fewer points tell nothing.
@@ -72,10 +72,10 @@ class Alignment:
     words: str = ""
     error: float = math.inf
 
-    def frame(self, size: tuple[int, int]) -> TurnedFrame:
+    def frame(self, size: tuple[int, int]) -> RotatedFrame:
         """Return the frame about a guide of `size` (H, W) in which the source lies along rows and columns."""
-        turn = 0.0 if self.matrix is None else math.atan2(self.matrix[1, 0], self.matrix[0, 0])
-        return TurnedFrame(size, turn)
+        angle = 0.0 if self.matrix is None else math.atan2(self.matrix[1, 0], self.matrix[0, 0])
+        return RotatedFrame(size, angle)
 
     def sampling(self, size: tuple[int, int], source_size: tuple[int, int], footprint: str = "box") -> Sampling:
         """Return D for the frame about a guide of `size` (H, W) and a source of `source_size` (h, w)."""
@@ -90,7 +90,7 @@ class Alignment:
 class Placements:
     """Placements of a source by four parameters, all in guide pixels.
 
-    They are the shift x and y, and growth and turn about the middle of the guide, at half a diagonal from it.
+    They are the shift x and y, and scale and rotation about the middle of the guide, at half a diagonal from it.
 
     Attributes:
         nominal: (2, 3) the placement edge to edge.
@@ -107,20 +107,20 @@ class Placements:
 
     def matrix(self, parameters: np.ndarray) -> np.ndarray:
         """Return the (2, 3) map of source pixels to guide pixels."""
-        growth, turn = parameters[2:] / self.half
-        about = (1 + growth) * np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        scale, angle = parameters[2:] / self.half
+        about = (1 + scale) * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
         return np.column_stack([about @ self.nominal[:, :2], self.size / 2 - about @ self.size / 2 + parameters[:2]])
 
     def in_words(self, parameters: np.ndarray) -> str:
-        """Return shift, growth and turn in words."""
-        x, y, growth, turn = parameters
+        """Return shift, scale and rotation in words."""
+        x, y, scale, rotation = parameters
         across = f"{abs(x):.2f} guide pixels to the {'right' if x >= 0 else 'left'}"
         words = f"{across} and {abs(y):.2f} {'down' if y >= 0 else 'up'}"
-        if growth:
-            words += f", is {abs(growth) / self.half:.2%} {'larger' if growth > 0 else 'smaller'}"
-        if turn:
-            sense = "clockwise" if turn > 0 else "counterclockwise"
-            words += f", is turned {math.degrees(abs(turn) / self.half):.2f} degrees {sense}"
+        if scale:
+            words += f", is {abs(scale) / self.half:.2%} {'larger' if scale > 0 else 'smaller'}"
+        if rotation:
+            sense = "clockwise" if rotation > 0 else "counterclockwise"
+            words += f", is rotated by {math.degrees(abs(rotation) / self.half):.2f} degrees {sense}"
         return words
 
 
@@ -136,7 +136,7 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
     Args:
         guide: (H, W, C).
         source: (K, h, w); NaN is missing.
-        kind: "shift", or "affine" for shift, scale and turn.
+        kind: "shift", or "affine" for shift, scale and rotation.
         model: One that predicts where targets have edges: its graph refines the shift.
 
     Returns:
@@ -163,9 +163,9 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
                 return Alignment(words=words)
             best[:2] += shift
         by_group = partial(_log_likelihood, likelihood, placements)
-        best = _climb(by_group, best, free)
+        best = _maximise(by_group, best, free)
         if kind == "affine" and number == 0:
-            free = _worthwhile(by_group, best)
+            free = _needed_parameters(by_group, best)
             best = np.where(free, best, 0.0)
     error = _standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
@@ -189,23 +189,23 @@ def _refined(
     placed = Alignment(placements.matrix(best))
     size, source_size = (guide.shape[0], guide.shape[1]), (source.shape[1], source.shape[2])
     frame = placed.frame(size)
-    seen = frame.turned(guide) if frame.turn else guide
+    seen = frame.rotated(guide) if frame.angle else guide
     found = refined_shift(model, seen, source, placed.sampling(size, source_size))
     if found is None:
         return best, error
     down, right = found.change
-    cos, sin = math.cos(frame.turn), math.sin(frame.turn)
+    cos, sin = math.cos(frame.angle), math.sin(frame.angle)
     return best + np.array([cos * right - sin * down, sin * right + cos * down, 0, 0]), found.error
 
 
 def _start(score: Score, placements: Placements, kind: str) -> np.ndarray:
     """Return parameters (4,) near the best ones."""
-    turned = np.zeros(2)
+    linear = np.zeros(2)
     if kind == "affine":
-        choice = [np.array([growth, turn]) for growth in _GROWTHS_AND_TURNS for turn in _GROWTHS_AND_TURNS]
+        choice = [np.array([scale, rotation]) for scale in _SCALES_AND_ROTATIONS for rotation in _SCALES_AND_ROTATIONS]
         few = score.thinned(_POINTS_FOR_CHOICE)
-        turned = max(choice, key=lambda each: _best_shift(few, placements.matrix(np.array([0, 0, *each])))[1])
-    return np.concatenate([_best_shift(score, placements.matrix(np.array([0, 0, *turned])))[0], turned])
+        linear = max(choice, key=lambda each: _best_shift(few, placements.matrix(np.array([0, 0, *each])))[1])
+    return np.concatenate([_best_shift(score, placements.matrix(np.array([0, 0, *linear])))[0], linear])
 
 
 def _reach(nominal: np.ndarray) -> int:
@@ -245,14 +245,14 @@ def _ratio_to_error(gain: np.ndarray) -> float:
     return float(gain.mean()) / error if error > 0 else 0.0
 
 
-def _worthwhile(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> np.ndarray:
-    """Return which parameters (4,) are needed: the shift; growth and turn where a placement is much worse without."""
+def _needed_parameters(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> np.ndarray:
+    """Return which parameters (4,) are needed: the shift; scale and rotation where it is much worse without."""
     needed = np.ones(4, bool)
     for number in (2, 3):
         others = np.arange(4) != number
-        without = _climb(by_group, np.where(others, best, 0.0), others)
+        without = _maximise(by_group, np.where(others, best, 0.0), others)
         t = _ratio_to_error(by_group(best) - by_group(without))
-        needed[number] = abs(best[number]) >= _LEAST_MOVE and t >= _LEAST_T_OF_TURN
+        needed[number] = abs(best[number]) >= _LEAST_MOVE and t >= _LEAST_T_OF_ROTATION
     return needed
 
 
@@ -261,7 +261,7 @@ def _log_likelihood(likelihood: EdgeLikelihood, placements: Placements, paramete
     return likelihood.by_group(placements.matrix(parameters))
 
 
-def _climb(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:
+def _maximise(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Return the parameters (P,) of the highest score near a start, changing only the free ones (P,)."""
     moves = np.eye(len(start))[free]
 

@@ -71,7 +71,7 @@ def target_layers(pair: ViewedPair, options: PairOptions, result: Upsampled, uni
     if result.edges is not None and result.edges.size == pair.size:
         layers.append(edge_weight_layer(result.edges))
     elif result.edges is not None:
-        lines.append(("edges", "not shown, as the guide was turned to align it"))
+        lines.append(("edges", "not shown, as the guide was rotated to align it"))
     return SolvedLayers(tuple(layers), (*lines, *_accuracy("target", result.target, pair, unit)))
 
 
