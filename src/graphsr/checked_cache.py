@@ -3,7 +3,7 @@
 numba numbers the files of a kernel, one for each signature, and writes the list of them before the files. Where two
 processes compile at once, or the source has changed, a number may therefore stand for another signature for a moment,
 and a process that reads it runs code for other types. Here files are named by what is in them and written before the
-list, so that a list is never wrong.
+list, so that a list is never wrong; and one process at a time adds to it, so that no file is missing from it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from __future__ import annotations
 import glob
 import hashlib
 import pickle
+import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 from numba.core.caching import IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _MARK = b"sha256:"
 _LENGTH = len(_MARK) + hashlib.sha256().digest_size
@@ -47,10 +54,11 @@ class CheckedCacheFile(_Files):  # type: ignore[misc]
             name = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.nbc"
             with self._open_for_write(self._data_path(name)) as stream:
                 stream.write(content)
-            stored = self._load_index()
-            if not stored:  # the first of this source
-                self._remove_old(stem)
-            self._save_index({**stored, key: name})  # if another process does so at once, one of the two compiles again
+            with _alone_in(Path(self._cache_path)):
+                stored = self._load_index()
+                if not stored:  # the first of this source
+                    self._remove_old(stem)
+                self._save_index({**stored, key: name})
 
     def _remove_old(self, stem: str) -> None:
         """Remove the files of a kernel that an earlier source left; not those that are just being written."""
@@ -77,6 +85,22 @@ class CheckedCacheFile(_Files):  # type: ignore[misc]
     def _dump(self, obj: Any) -> bytes:
         data: bytes = super()._dump(obj)
         return data + _MARK + hashlib.sha256(data).digest()
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Change lists in a folder inside a `with` block, while no other process does."""
+    with open(folder / "graphsr.lock", "ab") as stream:
+        with suppress(OSError):  # some file systems have no locks: then one of two at once may compile again
+            _lock(stream)
+        yield  # what is locked is released when it is closed
+
+
+def _lock(stream: IO[bytes]) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
+    else:
+        fcntl.flock(stream, fcntl.LOCK_EX)
 
 
 def check_caches(*modules: ModuleType) -> None:

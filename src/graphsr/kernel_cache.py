@@ -36,7 +36,7 @@ def choose_folder(package: Path | None = None, user: Path | None = None) -> Path
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = str(folder)
     _log.warning(
-        "no folder for compiled kernels can be written to, so they are compiled anew in every run (a minute); "
+        "no folder for compiled kernels can be written to, so they are compiled anew in every run; "
         "set %s to one that can",
         _VARIABLE,
     )

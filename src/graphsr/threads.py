@@ -5,7 +5,6 @@ may run.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,7 +16,6 @@ from graphsr.errors import GraphSRError
 # A thread is worth so many pixels of a sweep. Beside fewer it waits for a core on which one of torch's still spins
 # (docs/solver.md, "Threads").
 WORTH_A_THREAD = 1 << 17
-_kernels = threading.RLock()
 _first_process: int | None = None
 
 
@@ -41,7 +39,7 @@ def on_threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def running_kernels(pixels: int) -> Iterator[None]:
-    """Run parallel kernels inside a `with` block, apart from those of other threads where they must not overlap.
+    """Run kernels inside a `with` block on as many threads as they are worth; several threads may do so at once.
 
     Args:
         pixels: How many a kernel sweeps: few are not worth all threads.
@@ -52,11 +50,7 @@ def running_kernels(pixels: int) -> Iterator[None]:
     if wanted != before:
         numba.set_num_threads(wanted)
     try:
-        if _may_overlap():
-            yield
-            return
-        with _kernels:
-            yield
+        yield
     finally:
         if wanted != before:
             numba.set_num_threads(before)
@@ -77,11 +71,3 @@ def check_process() -> None:
             "DataLoader(..., multiprocessing_context='spawn')"
         )
     _first_process = os.getpid()
-
-
-def _may_overlap() -> bool:
-    """Return whether threads may run kernels at once: numba's own thread pool, its last resort, crashes on that."""
-    try:
-        return bool(numba.threading_layer() != "workqueue")  # type: ignore[attr-defined]
-    except ValueError:  # nothing has run yet
-        return False

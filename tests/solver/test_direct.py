@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import torch
 
-from graphsr import Edges, Problem, Sampling, solve
+from graphsr import Edges, Problem, Sampling, solve, threads
 from graphsr.solver import set_up, solve_problem
 from graphsr.solver.backends import direct
 from graphsr.solver.backends.dissection import dissection
+from graphsr.threads import on_threads
 from tests.solver import sparse_solve
 from tests.solver.dense_solve import DTYPES, SIZES, a_source, error, graph, minimiser, noise
 
@@ -55,6 +57,18 @@ def test_it_agrees_with_sparse_solves_of_many_blocks(size, source_size, exact, d
         difference = found.target[0, channel].double().numpy() - expected
         # The source has a standard deviation of 3 about 40, which single precision holds to 4e-6.
         assert np.sqrt(np.mean(difference**2)) <= (1e-5 if dtype == torch.float32 else 1e-7)
+
+
+def test_on_how_many_threads_does_not_show(monkeypatch):
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 512)
+    size, source_size = LARGER["factor 4"]
+    problem = Problem(graph(size), Sampling(size, source_size), a_source(1, MANY, *source_size))
+    with on_threads(1):
+        expected = solve_problem(problem, backend="numba").target
+    most: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009  which has no types
+    with on_threads(min(2, most)):
+        found = solve_problem(problem, backend="numba").target
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)  # torch's matrix products may add in another order
 
 
 def test_priors_offsets_and_confidence_count():

@@ -1,4 +1,4 @@
-"""The compilation of kernels, which takes a minute when they are first used; they are cached on disk."""
+"""The compilation of kernels, when they are first used; they are cached on disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from graphsr.cli.console import note
 if TYPE_CHECKING:
     from graphsr.models.base import Model
 
-MESSAGE = "compiling kernels (once, about a minute; cached for later)"
+# Without a time: it depends on what the call needs, and on what else the processor does.
+MESSAGE = "compiling kernels for a solve of this kind (once; cached for later)"
 _KIND = "numba:compile"  # not sent for kernels that are loaded from the cache
 
 
@@ -44,9 +45,10 @@ def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box", 
     from graphsr import upsample
 
     random = np.random.default_rng(0)
-    # A factor that is not whole, and a hole wide enough for levels; then a whole one, which is solved by lines.
-    source = random.random((14, 14, channels))
-    source[2:, 2:] = np.nan
-    upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)
+    # A factor that is not whole, then a whole one, which is solved by lines; holes wide enough for levels, and none.
+    for cells in (14, 16) if footprint == "box" else (14,):
+        source = random.random((cells, cells, channels))
+        source[2:, 2:] = np.nan
+        upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)
     if footprint == "box":
         upsample(random.random((16, 16, 3)), random.random((4, 4, channels)), model=model, exact=exact)

@@ -12,12 +12,12 @@ is in double precision.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from graphsr.compiled import entry, inner
 from graphsr.solver.backends.lattice import FAST
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def weight_between(lattice, i, j, e, f):  # type: ignore[no-untyped-def]
     """Return the weight of the edge between the pixels (i, j) and (e, f), which are neighbours."""
     if i == e:
@@ -25,7 +25,7 @@ def weight_between(lattice, i, j, e, f):  # type: ignore[no-untyped-def]
     return np.float64(lattice.down[min(i, e), j])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def diagonal(lattice, i, j):  # type: ignore[no-untyped-def]
     """Return the entry of L + T on the diagonal."""
     prior = lattice.prior_weight
@@ -41,7 +41,7 @@ def diagonal(lattice, i, j):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _share(cells, i, j, c, d):  # type: ignore[no-untyped-def]
     """Return the entry of D for the source pixel (c, d) and the pixel (i, j)."""
     down, right = 0.0, 0.0
@@ -54,7 +54,7 @@ def _share(cells, i, j, c, d):  # type: ignore[no-untyped-def]
     return down * right
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(fastmath=FAST)
 def _factorise_inside(lattice, top, bottom, left, right, band):  # type: ignore[no-untyped-def]
     """Fill band (n, b + 1) with the Cholesky factor of L + T on the pixels inside, by rows; b is their width.
 
@@ -83,7 +83,7 @@ def _factorise_inside(lattice, top, bottom, left, right, band):  # type: ignore[
             band[p, width] = 1 / np.sqrt(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(fastmath=FAST)
 def solve_forward(band, width, x, count):  # type: ignore[no-untyped-def]
     """x[:count] = F^-1 x with the factor F of `_factorise_inside`; rows four at a time."""
     channels = x.shape[1]
@@ -106,12 +106,12 @@ def solve_forward(band, width, x, count):  # type: ignore[no-untyped-def]
             x[p, k] *= scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def is_inside(i, j, top, bottom, left, right):  # type: ignore[no-untyped-def]
     return top <= i < bottom and left <= j < right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _coupling(lattice, cells, blocks, n, out, line_out):  # type: ignore[no-untyped-def]
     """Fill out (inside, lines + multipliers) and line_out (lines, multipliers) with the matrix between them."""
     top, bottom, left, right = blocks.inside[n]
@@ -137,31 +137,10 @@ def _coupling(lattice, cells, blocks, n, out, line_out):  # type: ignore[no-unty
                     line_out[m, a] = _share(cells, number // image_width, number % image_width, c, d)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _eliminate(lattice, cells, blocks, n, band, multipliers, matrix):  # type: ignore[no-untyped-def]
-    """Eliminate block n: band (its factor), multipliers (M, lines + M) and matrix (lines, lines) are filled."""
-    top, bottom, left, right = blocks.inside[n]
-    c0, _, d0, d1 = blocks.cells[n]
-    lines, count = matrix.shape[0], (bottom - top) * (right - left)
-    total = lines + multipliers.shape[0]
-    _factorise_inside(lattice, top, bottom, left, right, band)
-    coupling = np.empty((count, total))
-    line_coupling = np.empty((lines, total - lines))
-    _coupling(lattice, cells, blocks, n, coupling, line_coupling)
-    solve_forward(band, right - left, coupling, count)
-    schur = np.zeros((total, total))
-    for p in range(count):
-        for i in range(total):
-            factor = coupling[p, i]
-            if factor != 0:
-                for j in range(i + 1):
-                    schur[i, j] -= factor * coupling[p, j]
-    for a in range(total - lines):
-        c, d = c0 + a // (d1 - d0), d0 + a % (d1 - d0)
-        for m in range(lines):
-            schur[lines + a, m] += line_coupling[m, a]
-        schur[lines + a, lines + a] -= lattice.compliance[c, d] if lattice.gain[c, d] > 0 else 1.0
-    for a in range(total - 1, lines - 1, -1):
+@inner(fastmath=FAST)
+def _eliminate_multipliers(schur, lines, multipliers, matrix):  # type: ignore[no-untyped-def]
+    """Fill multipliers (M, lines + M) and matrix (lines, lines) from schur, which pixels leave of both."""
+    for a in range(schur.shape[0] - 1, lines - 1, -1):
         inverse = 1 / schur[a, a]
         for j in range(a):
             multipliers[a - lines, j] = schur[a, j]
@@ -177,21 +156,42 @@ def _eliminate(lattice, cells, blocks, n, band, multipliers, matrix):  # type: i
             matrix[j, i] = schur[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
-def eliminate_blocks(lattice, cells, blocks, places, bands, multipliers, matrices):  # type: ignore[no-untyped-def]
-    """Eliminate all blocks: fill three flat arrays; those of block n begin at places[n] (N + 1, 4)."""
-    for block in prange(blocks.inside.shape[0]):
-        n = np.int64(block)
+@entry(fastmath=FAST)
+def eliminate_blocks(begin, end, lattice, cells, blocks, places, bands, multipliers, matrices):  # type: ignore[no-untyped-def]
+    """Eliminate the blocks from begin to end - 1: fill three flat arrays.
+
+    In them block n has, from places[n] (N + 1, 4) on, its factor, its multipliers (M, lines + M) and
+    the matrix on its lines (lines, lines).
+    """
+    for n in range(begin, end):
         top, bottom, left, right = blocks.inside[n]
         c0, c1, d0, d1 = blocks.cells[n]
+        count, width = (bottom - top) * (right - left), right - left
         lines, own = blocks.line_first[n + 1] - blocks.line_first[n], (c1 - c0) * (d1 - d0)
-        band = bands[places[n, 0] : places[n + 1, 0]].reshape(((bottom - top) * (right - left), right - left + 1))
-        rows = multipliers[places[n, 1] : places[n + 1, 1]].reshape((own, lines + own))
+        total = lines + own
+        band = bands[places[n, 0] : places[n + 1, 0]].reshape((count, width + 1))
+        _factorise_inside(lattice, top, bottom, left, right, band)
+        coupling, line_coupling = np.empty((count, total)), np.empty((lines, own))
+        _coupling(lattice, cells, blocks, n, coupling, line_coupling)
+        solve_forward(band, width, coupling, count)
+        schur = np.zeros((total, total))
+        for p in range(count):
+            for i in range(total):
+                factor = coupling[p, i]
+                if factor != 0:
+                    for j in range(i + 1):
+                        schur[i, j] -= factor * coupling[p, j]
+        for a in range(own):
+            c, d = c0 + a // (d1 - d0), d0 + a % (d1 - d0)
+            for m in range(lines):
+                schur[lines + a, m] += line_coupling[m, a]
+            schur[lines + a, lines + a] -= lattice.compliance[c, d] if lattice.gain[c, d] > 0 else 1.0
+        rows = multipliers[places[n, 1] : places[n + 1, 1]].reshape((own, total))
         matrix = matrices[places[n, 2] : places[n + 1, 2]].reshape((lines, lines))
-        _eliminate(lattice, cells, blocks, n, band, rows, matrix)
+        _eliminate_multipliers(schur, lines, rows, matrix)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@entry()
 def add_matrix(matrix, places, out):  # type: ignore[no-untyped-def]
     """out[places, places] += matrix."""
     for i in range(places.size):
@@ -200,7 +200,7 @@ def add_matrix(matrix, places, out):  # type: ignore[no-untyped-def]
             out[row, places[j]] += matrix[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@entry()
 def add_lines(lattice, line_pixels, pixels, eliminated, out):  # type: ignore[no-untyped-def]
     """Add the matrix of the pixels eliminated by joins (N, size): diagonals, and the edges along each line.
 

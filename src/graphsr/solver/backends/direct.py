@@ -6,6 +6,12 @@ of nested dissection (dissection.py): blocks in kernels, the lines between them 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numba
 import numpy as np
 import torch
 
@@ -24,6 +30,8 @@ _MOST_PIXELS = 1 << 22
 _VALUES_AT_ONCE = 1 << 23
 # Rounding may be larger for another right-hand side than for the one it is measured with.
 _MARGIN = 1000.0
+# Blocks are shared out in so many ranges for each thread, as one may be kept waiting by other programs.
+_RANGES_PER_THREAD = 4
 
 
 def is_direct(sampling: Sampling, channels: int) -> bool:
@@ -67,15 +75,28 @@ class Direct:
         self.places = np.zeros((lines.size + 1, 4), np.int64)
         self.places[1:] = np.cumsum(np.stack(sizes, 1), axis=0)
         self.bands, self.multipliers, matrices = (np.empty(int(size)) for size in self.places[-1, :3])
-        block_elimination.eliminate_blocks(
-            self.lattice, self.cells, blocks, self.places, self.bands, self.multipliers, matrices
-        )
+        self._on_blocks(block_elimination.eliminate_blocks, self.places, self.bands, self.multipliers, matrices)
         left: dict[int, np.ndarray] = {
             n: matrices[self.places[n, 2] : self.places[n + 1, 2]].reshape(count, count)
             for n, count in enumerate(lines)
         }
         self.joined = [self._join(joins, left) for joins in order.joins]
         self.error = self._measured_error(sampling)
+
+    def _on_blocks(self, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Run a kernel of a range of blocks on all of them, on as many threads as numba has.
+
+        Blocks are independent of each other. Loops that numba runs in parallel take far longer to compile.
+        """
+        blocks = self.order.blocks
+        given = self.lattice, self.cells, blocks, *arguments
+        count, threads = blocks.inside.shape[0], numba.get_num_threads()
+        if threads == 1:
+            kernel(0, count, *given)
+            return
+        ends = np.linspace(0, count, min(count, threads * _RANGES_PER_THREAD) + 1).round().astype(int).tolist()
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda span: kernel(*span, *given), pairwise(ends)))
 
     def _join(self, joins: Joins, left: dict[int, np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
         """Eliminate what is between pairs of regions; `left` are the matrices on the line pixels around regions.
@@ -112,7 +133,7 @@ class Direct:
         at_once = max(1, _VALUES_AT_ONCE // (target.shape[1] * target.shape[2]))
         for first in range(0, target.shape[0], at_once):
             some = slice(first, first + at_once)
-            # Kernels of one precision alone: compiling them takes half a minute.
+            # Kernels of one precision alone: compiling them takes ten seconds and more.
             side = np.ascontiguousarray(rhs[some], np.float64) if rhs.size else np.empty((0, 0, 0))
             target[some] = self._solved(np.ascontiguousarray(source[some], np.float64), side)
 
@@ -121,12 +142,12 @@ class Direct:
         blocks, order, channels = self.order.blocks, self.order, source.shape[0]
         lines, own = np.empty((blocks.line_places.size, channels)), np.empty((int(self.places[-1, 3]), channels))
         factors = self.places, self.bands, self.multipliers
-        block_solves.solve_up(self.lattice, self.cells, blocks, *factors, source, rhs, lines, own)
+        self._on_blocks(block_solves.solve_up, *factors, source, rhs, lines, own)
         at = order.line_pixels
         values = rhs.reshape(channels, -1)[:, at].T.copy() if rhs.size else np.zeros((at.size, channels))
         self._solve_lines(lines, values)
         target = np.empty((channels, *self.lattice.inverse.shape))
-        block_solves.solve_down(self.lattice, self.cells, blocks, *factors, rhs, values, own, target)
+        self._on_blocks(block_solves.solve_down, *factors, rhs, values, own, target)
         target.reshape(channels, -1)[:, at] = values.T
         return target
 
