@@ -6,20 +6,20 @@ import numba
 import numpy as np
 import pytest
 
-from graphsr.solver.backends.meeting import ABANDONED, LAST, Team, go_on, meet
+from graphsr.solver.backends.barrier import ABANDONED, LAST, Team, arrive, release
 
 ROUNDS = 200
 
 
 @numba.njit(nogil=True)
-def _add_neighbours(rank, size, meeting, values, totals):
+def _add_neighbours(rank, size, barrier, values, totals):
     """Replace each value by the sum of all, again and again: right only if everyone has written before any reads."""
     for n in range(ROUNDS):
         values[rank] = n + rank
-        role = meet(meeting, size)
+        role = arrive(barrier, size)
         if role == LAST:
             totals[n] = values.sum()
-            go_on(meeting, size)
+            release(barrier, size)
         if role == ABANDONED:
             return n
     return ROUNDS
@@ -42,12 +42,12 @@ def test_a_team_may_run_again():
 def test_nobody_waits_for_one_that_failed(failing):
     ends = []
 
-    def kernel(rank, size, meeting, *arguments):
+    def kernel(rank, size, barrier, *arguments):
         if rank == failing:
             raise MemoryError("no room")
-        ends.append(_add_neighbours(rank, size, meeting, *arguments))
+        ends.append(_add_neighbours(rank, size, barrier, *arguments))
         return ends[-1]
 
     with pytest.raises(MemoryError):
         Team(2).run(kernel, np.zeros(2), np.zeros(ROUNDS))
-    assert ends in ([], [0])  # the other had not begun, or ended at the first meeting
+    assert ends in ([], [0])  # the other had not begun, or ended at the first barrier

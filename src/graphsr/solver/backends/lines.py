@@ -5,9 +5,9 @@ all others by the diagonal that bounds them. Lines lie inside cells, so D E^-1 D
 passes over the rows of a cell, which are in the cache then. `Lattice.inverse` is E^-1 1 here.
 
 A cell is all that a relaxation looks at. So a sweep does one row of cells after another: it steps along p, relaxes the
-new residual into z, and adds up the products that the next step needs, all in the cache. Threads meet once an
+new residual into z, and adds up the products that the next step needs, all in the cache. Threads wait once an
 iteration, and A p is never stored. With groups of pixels (deflation.py), A z is made of their rows and added up before
-the next step, which lowers z by P c where it turns p; there they meet three times.
+the next step, which lowers z by P c where it turns p; there they wait three times.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphsr.compiled import entry, inner
+from graphsr.solver.backends.barrier import ABANDONED, LAST, arrive, release
 from graphsr.solver.backends.deflation import coarse_energy, lower_row, sum_groups
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
-from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
 from graphsr.solver.stopping import is_any, set_coefficients, update_errors
 
 
@@ -212,7 +212,7 @@ def _images(low, high, lattice, cells, extent, z, w):  # type: ignore[no-untyped
 
 @entry()
 def iterate_lines(  # type: ignore[no-untyped-def]
-    rank, team, meeting, lattice, pivots, cells, places, groups, lift, multipliers, borders, vectors, parts, owed,
+    rank, team, barrier, lattice, pivots, cells, places, groups, lift, multipliers, borders, vectors, parts, owed,
     progress, span, stop
 ):  # fmt: skip
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
@@ -249,20 +249,20 @@ def iterate_lines(  # type: ignore[no-untyped-def]
                     pushed[now, k], m[k], pushed[after, k], pull[k], ends[now, k], ends[after, k], beyond[k, rank],
                     (z[k], p[k], x[k], r[k]),
                 )  # fmt: skip
-        role = meet(meeting, team)
+        role = arrive(barrier, team)
         if groups is not None:
             if role == LAST:
-                go_on(meeting, team)
+                release(barrier, team)
             for k in range(r.shape[0]):
                 if progress.active[k]:
                     _images(low, high, lattice, cells, extent, z[k], w[k])
-            role = meet(meeting, team) if role != ABANDONED else role
+            role = arrive(barrier, team) if role != ABANDONED else role
             if role == LAST:
-                go_on(meeting, team)
+                release(barrier, team)
             for k in range(r.shape[0]):
                 if progress.active[k]:
                     sum_groups(rank, team, groups, w[k], lift[k])
-            role = meet(meeting, team) if role != ABANDONED else role
+            role = arrive(barrier, team) if role != ABANDONED else role
         if role == LAST:
             for k in range(r.shape[0]):
                 if not progress.active[k]:
@@ -279,7 +279,7 @@ def iterate_lines(  # type: ignore[no-untyped-def]
                 update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
             if n + 1 < progress.alphas.shape[1]:
                 set_coefficients(progress, n + 1, gammas, deltas)
-            go_on(meeting, team)
+            release(barrier, team)
         if role == ABANDONED or not is_any(progress.active):
             return n + 1
     return span[1]

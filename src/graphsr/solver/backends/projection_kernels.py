@@ -76,21 +76,21 @@ def sum_down(first, count, taps, c, values, sums):  # type: ignore[no-untyped-de
 
 
 @inner(fastmath=FAST)
-def sum_along(tables, sums, turned, out):  # type: ignore[no-untyped-def]
-    """Finish D: out (w, h) = sums (h, W) along the rows; turned (W, h) is room to work in."""
-    turn(sums, turned)
+def sum_along(tables, sums, transposed, out):  # type: ignore[no-untyped-def]
+    """Finish D: out (w, h) = sums (h, W) along the rows; transposed (W, h) is room to work in."""
+    transpose(sums, transposed)
     first, count, taps = tables.column_first, tables.column_count, tables.column_taps
     for d in range(out.shape[0]):
-        sum_down(first, count, taps, d, turned, out)
+        sum_down(first, count, taps, d, transposed, out)
 
 
 @inner(fastmath=FAST)
-def widen(tables, m, turned, wide):  # type: ignore[no-untyped-def]
-    """Begin D^T: wide (h, W) = m (w, h) along the rows; turned (W, h) is room to work in."""
+def widen(tables, m, transposed, wide):  # type: ignore[no-untyped-def]
+    """Begin D^T: wide (h, W) = m (w, h) along the rows; transposed (W, h) is room to work in."""
     owners, shares = tables.column_owners, tables.column_shares
-    for x in range(turned.shape[0]):
-        adjoint_row(owners, shares, x, m, turned, x)
-    turn(turned, wide)
+    for x in range(transposed.shape[0]):
+        adjoint_row(owners, shares, x, m, transposed, x)
+    transpose(transposed, wide)
 
 
 @inner(fastmath=FAST)
@@ -113,7 +113,7 @@ def adjoint_row(owners, shares, i, wide, out, j):  # type: ignore[no-untyped-def
 
 
 @inner()
-def turn(matrix, out):  # type: ignore[no-untyped-def]
+def transpose(matrix, out):  # type: ignore[no-untyped-def]
     """out = matrix, transposed; eight rows at a time, so that a cache line is written while it is at hand."""
     rows, columns = matrix.shape
     by_eight = rows - rows % 8
@@ -174,11 +174,11 @@ def _solve_down(lower, diagonal, m):  # type: ignore[no-untyped-def]
 @entry()
 def solve_gram(tables, m):  # type: ignore[no-untyped-def]
     """m (w, h) = (D D^T)^-1 m."""
-    turned = np.empty((m.shape[1], m.shape[0]))
+    transposed = np.empty((m.shape[1], m.shape[0]))
     _solve_down(tables.column_lower, tables.column_diagonal, m)
-    turn(m, turned)
-    _solve_down(tables.row_lower, tables.row_diagonal, turned)
-    turn(turned, m)
+    transpose(m, transposed)
+    _solve_down(tables.row_lower, tables.row_diagonal, transposed)
+    transpose(transposed, m)
 
 
 @entry(fastmath=FAST)

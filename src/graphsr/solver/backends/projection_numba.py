@@ -15,16 +15,16 @@ from graphsr.checked_cache import check_caches
 from graphsr.graph import Edges
 from graphsr.sampling import Sampling
 from graphsr.solver import stopping
-from graphsr.solver.backends import lattice, meeting
+from graphsr.solver.backends import barrier, lattice
 from graphsr.solver.backends import projection_kernels as kernels
 from graphsr.solver.backends import projection_sweeps as sweeps
+from graphsr.solver.backends.barrier import Team
 from graphsr.solver.backends.gram import blurs, gram
-from graphsr.solver.backends.meeting import Team
 from graphsr.solver.backends.projection import LARGEST, MARGIN, average_gain, evened_diagonal
 from graphsr.solver.backends.torch_backend import relaxed_diagonal
 from graphsr.solver.stopping import Progress
 
-check_caches(kernels, sweeps, meeting, stopping, lattice)
+check_caches(kernels, sweeps, barrier, stopping, lattice)
 # Where the diagonals of two pixels differ by more than this, the residual that is carried along drifts.
 _DELICATE = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e10}
 # In single precision, so much of what the slowest mode multiplies rounding by counts as lost (docs/solver.md, "Source

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphsr.compiled import entry, inner
+from graphsr.solver.backends.barrier import ABANDONED, LAST, arrive, release
 from graphsr.solver.backends.lattice import FAST
-from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
 from graphsr.solver.backends.projection_kernels import adjoint_row, solve_gram, sum_along, sum_down, widen
 from graphsr.solver.stopping import is_any, see_largest, set_coefficients, update_errors
 
@@ -135,21 +135,21 @@ def _multiply(s, graph, tables, v):  # type: ignore[no-untyped-def]
 
 
 @inner()
-def _average(tables, values, sums, turned, out):  # type: ignore[no-untyped-def]
+def _average(tables, values, sums, transposed, out):  # type: ignore[no-untyped-def]
     """out (w, h) = D values, where strips have done the rows of source pixels that lie in one of them."""
     first, count, taps = tables.row_first, tables.row_count, tables.row_taps
     for k in range(tables.across.size):
         sum_down(first, count, taps, tables.across[k], values, sums)
-    sum_along(tables, sums, turned, out)
+    sum_along(tables, sums, transposed, out)
 
 
 @inner()
 def _end_product(tables, data, v):  # type: ignore[no-untyped-def]
     """Set what A z takes off m, and widen what D^T takes off u. Returns what averages have in r . z and z . A z."""
-    turned = np.empty(v.wide.shape[::-1], v.wide.dtype)
-    _average(tables, v.u, v.sums, turned, v.taken)
+    transposed = np.empty(v.wide.shape[::-1], v.wide.dtype)
+    _average(tables, v.u, v.sums, transposed, v.taken)
     solve_gram(tables, v.taken)
-    widen(tables, v.taken.astype(v.wide.dtype), turned, v.wide)
+    widen(tables, v.taken.astype(v.wide.dtype), transposed, v.wide)
     work, energy = 0.0, 0.0
     m, taken, gain, confidence = v.m, v.taken, data.gain, data.confidence
     for d in range(m.shape[0]):
@@ -165,8 +165,8 @@ def _end_product(tables, data, v):  # type: ignore[no-untyped-def]
 @inner()
 def _end_step(tables, data, alpha, beta, v):  # type: ignore[no-untyped-def]
     """Step with m, and widen what D^T has to add to z so that its averages are G m."""
-    turned, lift = np.empty(v.wide.shape[::-1], v.wide.dtype), np.empty_like(v.m)
-    _average(tables, v.z, v.sums, turned, lift)
+    transposed, lift = np.empty(v.wide.shape[::-1], v.wide.dtype), np.empty_like(v.m)
+    _average(tables, v.z, v.sums, transposed, lift)
     m, q_m, taken, gain = v.m, v.q_m, v.taken, data.gain
     for d in range(m.shape[0]):
         for c in range(m.shape[1]):
@@ -174,7 +174,7 @@ def _end_step(tables, data, alpha, beta, v):  # type: ignore[no-untyped-def]
             m[d, c] -= alpha * q_m[d, c]
             lift[d, c] = gain[d, c] * m[d, c] - lift[d, c]
     solve_gram(tables, lift)
-    widen(tables, lift.astype(v.wide.dtype), turned, v.wide)
+    widen(tables, lift.astype(v.wide.dtype), transposed, v.wide)
 
 
 @entry()
@@ -188,7 +188,7 @@ def begin(graph, tables, data, vectors, k):  # type: ignore[no-untyped-def]
 
 
 @entry()
-def iterate_all(rank, team, meeting, graph, tables, data, vectors, parts, seen, progress, span, stop):  # type: ignore[no-untyped-def]
+def iterate_all(rank, team, barrier, graph, tables, data, vectors, parts, seen, progress, span, stop):  # type: ignore[no-untyped-def]
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
     Threads of a team run it together, each on its strips. Returns the number of the iteration that would be next.
@@ -207,7 +207,7 @@ def iterate_all(rank, team, meeting, graph, tables, data, vectors, parts, seen, 
                 v = channel(vectors, k)
                 for s in range(low, high):
                     gammas[k, s], deltas[k, s] = _multiply(s, graph, tables, v)
-        role = meet(meeting, team)
+        role = arrive(barrier, team)
         if role == LAST:
             for k in range(gammas.shape[0]):
                 if progress.active[k]:
@@ -216,7 +216,7 @@ def iterate_all(rank, team, meeting, graph, tables, data, vectors, parts, seen, 
                     deltas[k, 0] += energy
             set_coefficients(progress, n, gammas, deltas)
             see_largest(progress, n, seen)
-            go_on(meeting, team)
+            release(barrier, team)
         if role == ABANDONED or not is_any(progress.active):
             return n
         for k in range(gammas.shape[0]):
@@ -224,13 +224,13 @@ def iterate_all(rank, team, meeting, graph, tables, data, vectors, parts, seen, 
                 v = channel(vectors, k)
                 for s in range(high - 1, low - 1, -1):  # from where the last sweep ended: what it read is in the cache
                     squares[k, s] = _step(s, graph, tables, kind(progress.alpha[k]), kind(progress.beta[k]), v)
-        role = meet(meeting, team)
+        role = arrive(barrier, team)
         if role == LAST:
             for k in range(gammas.shape[0]):
                 if progress.active[k]:
                     _end_step(tables, data, progress.alpha[k], progress.beta[k], channel(vectors, k))
             update_errors(progress, n, squares, pixels, margin * seen[0], tolerance, relative, rounding)
-            go_on(meeting, team)
+            release(barrier, team)
         if role == ABANDONED or not is_any(progress.active):
             return n + 1
     return span[1]

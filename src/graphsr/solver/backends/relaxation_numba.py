@@ -14,12 +14,12 @@ from graphsr.sampling import Sampling
 from graphsr.solver import stopping
 from graphsr.solver.backends import (
     aggregation,
+    barrier,
     block_elimination,
     block_solves,
     deflation,
     line_pivots,
     lines,
-    meeting,
     sweeps,
 )
 from graphsr.solver.backends import lattice as kernels
@@ -27,7 +27,7 @@ from graphsr.solver.backends.direct import Direct
 from graphsr.solver.backends.free_pixels import FreePixels, is_identity
 from graphsr.solver.backends.relaxed_systems import LinedSystem, RelaxedSystem, on_strips, rms
 
-check_caches(kernels, sweeps, lines, line_pivots, meeting, stopping, aggregation, deflation)
+check_caches(kernels, sweeps, lines, line_pivots, barrier, stopping, aggregation, deflation)
 check_caches(block_elimination, block_solves)
 # Strips are what threads share out: one each for a small image, more for a large one, to even out the work.
 _STRIP_PIXELS = 1 << 18

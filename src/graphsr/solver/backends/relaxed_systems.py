@@ -11,8 +11,8 @@ import numpy as np
 
 from graphsr.solver.backends import deflation, lines, sweeps
 from graphsr.solver.backends import lattice as kernels
+from graphsr.solver.backends.barrier import Team
 from graphsr.solver.backends.levels import Levels
-from graphsr.solver.backends.meeting import Team
 from graphsr.solver.stopping import Progress
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphsr.compiled import entry, inner
+from graphsr.solver.backends.barrier import ABANDONED, LAST, arrive, release
 from graphsr.solver.backends.deflation import coarse_energy, deflate_row, lift_row, sum_groups, weak_data
 from graphsr.solver.backends.lattice import FAST, reduce_row, widen_row
-from graphsr.solver.backends.meeting import ABANDONED, LAST, go_on, meet
 from graphsr.solver.stopping import is_any, set_coefficients, update_errors
 
 
@@ -206,7 +206,7 @@ def product(s, lattice, cells, widened, early, r, w):  # type: ignore[no-untyped
 
 @entry()
 def iterate_all(  # type: ignore[no-untyped-def]
-    rank, team, meeting, lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop
+    rank, team, barrier, lattice, cells, groups, correction, multipliers, vectors, parts, progress, span, stop
 ):
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
@@ -232,15 +232,15 @@ def iterate_all(  # type: ignore[no-untyped-def]
                 for s in range(low, high):
                     gamma, delta = product(s, lattice, cells, widened[now, k], early[now, k], r[k], w[k])
                     gammas[k, s], deltas[k, s] = gamma + compliances[k, s], delta + compliances[k, s]
-        role = meet(meeting, team)
+        role = arrive(barrier, team)
         if groups.number.size > 0:
             if role == LAST:
-                go_on(meeting, team)
+                release(barrier, team)
             for k in range(r.shape[0]):
                 if progress.active[k]:
                     sum_groups(rank, team, groups, w[k], lift[k])
             if role != ABANDONED:
-                role = meet(meeting, team)
+                role = arrive(barrier, team)
         if role == LAST:
             for k in range(r.shape[0]):
                 if groups.number.size > 0 and progress.active[k]:
@@ -248,7 +248,7 @@ def iterate_all(  # type: ignore[no-untyped-def]
                     deltas[k, 0] -= coarse_energy(groups, lift[k])
                     weak_data(groups, cells, lift[k], push[k])
             set_coefficients(progress, n, gammas, deltas)
-            go_on(meeting, team)
+            release(barrier, team)
         if role == ABANDONED or not is_any(progress.active):
             return n
         for k in range(r.shape[0]):
@@ -260,19 +260,19 @@ def iterate_all(  # type: ignore[no-untyped-def]
                         early[after, k] if cells.straddling else widened[after, k],
                     )  # fmt: skip
         if cells.straddling:
-            role = meet(meeting, team)
+            role = arrive(barrier, team)
             if role == LAST:
-                go_on(meeting, team)
+                release(barrier, team)
             if role == ABANDONED:
                 return n
             for k in range(r.shape[0]):
                 if progress.active[k]:
                     for s in range(low, high):
                         compliances[k, s] = straddle(s, lattice, cells, early[after, k], r[k], m[k], widened[after, k])
-        role = meet(meeting, team)
+        role = arrive(barrier, team)
         if role == LAST:
             update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)
-            go_on(meeting, team)
+            release(barrier, team)
         if role == ABANDONED or not is_any(progress.active):
             return n + 1
     return span[1]
