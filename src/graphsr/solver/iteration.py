@@ -176,10 +176,10 @@ class Stepwise(ABC):
     def iterate(self, progress: Progress, first: int, last: int, tolerance: np.ndarray, relative: bool) -> int:
         """See `System.iterate`; one iteration at a time."""
         gammas, deltas = self.product(progress.active)
-        if not stopping.begin_iteration(progress, first, gammas, deltas):
+        if not stopping.set_coefficients(progress, first, gammas, deltas):
             return first
         self.learn(progress, first)
         squares = self.advance(progress.alpha, progress.beta, progress.active)
         rounding = float(self.precision.eps)
-        stopping.end_iteration(progress, first, squares, self.pixels, self.largest, tolerance, relative, rounding)
+        stopping.update_errors(progress, first, squares, self.pixels, self.largest, tolerance, relative, rounding)
         return first + 1

@@ -58,16 +58,13 @@ def begin(systems: int, most: int) -> Progress:
     )
 
 
-@inner()
+@entry()
 def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Set alpha and beta of iteration n from the parts (N, S) of r . z and z . A z; return whether any is active.
-
-    Like `update_errors` and `see_largest` it is for kernels; Python has others for them, below.
-    """
+    """Set alpha and beta of iteration n from the parts (N, S) of r . z and z . A z; return whether any is active."""
     for k in range(gammas.shape[0]):
         if not progress.active[k]:
             continue
-        gamma, delta = _total(gammas, k), _total(deltas, k)
+        gamma, delta = gammas[k].sum(), deltas[k].sum()
         if not (gamma > 0 and delta > 0):
             # Nothing is left to do, or nothing that rounding can tell: the last estimate stands.
             progress.active[k] = False
@@ -85,7 +82,7 @@ def set_coefficients(progress, n, gammas, deltas):  # type: ignore[no-untyped-de
     return is_any(progress.active)
 
 
-@inner()
+@entry()
 def see_largest(progress, n, seen):  # type: ignore[no-untyped-def]
     """Raise seen (1,) to what bounds the eigenvalues of the preconditioned matrix, as far as iteration n shows them.
 
@@ -107,22 +104,13 @@ def see_largest(progress, n, seen):  # type: ignore[no-untyped-def]
 @inner()
 def is_any(values):  # type: ignore[no-untyped-def]
     """Return whether any of values (N,) is true."""
-    for k in range(values.size):  # noqa: SIM110  numba has no any()
-        if values[k]:
+    for value in values:  # noqa: SIM110  numba has no any()
+        if value:
             return True
     return False
 
 
-@inner()
-def _total(parts, k):  # type: ignore[no-untyped-def]
-    """Return the sum of the row k of parts (N, S)."""
-    total = 0.0
-    for s in range(parts.shape[1]):
-        total += parts[k, s]
-    return total
-
-
-@inner()
+@entry()
 def update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
     """Estimate the errors after iteration n from the parts (N, S) of p . p, and end what is good enough.
 
@@ -133,7 +121,7 @@ def update_errors(progress, n, squares, pixels, largest, tolerance, relative, ro
         if not progress.active[k]:
             continue
         previous = progress.length[k]
-        length = progress.alpha[k] * np.sqrt(_total(squares, k) / pixels)
+        length = progress.alpha[k] * np.sqrt(squares[k].sum() / pixels)
         progress.length[k] = length
         progress.travelled[k] = np.hypot(progress.travelled[k], length)
         progress.iterations[k] = n + 1
@@ -177,21 +165,3 @@ def estimate(step, previous_step, slowest):  # type: ignore[no-untyped-def]
     """Estimate the RMS error from the last two steps and the smallest eigenvalue."""
     t = np.sqrt(min(max(slowest, 1e-30), 1.0))
     return SAFETY * max(step, previous_step) * 0.5 * (1.0 + t) / t
-
-
-@entry()
-def begin_iteration(progress, n, gammas, deltas):  # type: ignore[no-untyped-def]
-    """Call `set_coefficients` from Python."""
-    return set_coefficients(progress, n, gammas, deltas)
-
-
-@entry()
-def learn_largest(progress, n, seen):  # type: ignore[no-untyped-def]
-    """Call `see_largest` from Python."""
-    see_largest(progress, n, seen)
-
-
-@entry()
-def end_iteration(progress, n, squares, pixels, largest, tolerance, relative, rounding):  # type: ignore[no-untyped-def]
-    """Call `update_errors` from Python."""
-    update_errors(progress, n, squares, pixels, largest, tolerance, relative, rounding)

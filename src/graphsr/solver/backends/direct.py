@@ -86,7 +86,7 @@ class Direct:
     def _on_blocks(self, kernel: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel of a range of blocks on all of them, on as many threads as numba has.
 
-        Blocks are independent of each other. Loops that numba runs in parallel take far longer to compile.
+        Blocks are independent of each other. Loops that numba runs in parallel take three times as long to compile.
         """
         blocks = self.order.blocks
         given = self.lattice, self.cells, blocks, *arguments

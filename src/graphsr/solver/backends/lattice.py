@@ -75,25 +75,11 @@ def widen_row(cells, m, c, out):  # type: ignore[no-untyped-def]
             out[c, x] += cells.column_shares[x, 1] * m[c, np.uint64(cells.column_owners[x, 1])]
 
 
-def widen(cells: Cells, m: np.ndarray) -> np.ndarray:
-    """Begin D^T: return cells (h, w) widened over the columns (h, W).
-
-    Like `narrow` it is for what is done a few times a solve, and no kernel, which would take longer to compile.
-    """
-    wide = np.take(m, cells.column_owners[:, 0], axis=1) * cells.column_shares[:, 0]
-    if cells.straddling:
-        wide += np.take(m, cells.column_owners[:, 1], axis=1) * cells.column_shares[:, 1]
-    return np.asarray(wide)
-
-
-def narrow(cells: Cells, sums: np.ndarray) -> np.ndarray:
-    """Finish D: return cells (h, w) of the sums (h, W) down their pixel rows."""
-    out = np.zeros((sums.shape[0], cells.column_first.size))
-    for tap in range(cells.column_taps.shape[1]):
-        # Beyond the pixels of a cell its weights are 0.
-        columns = np.clip(cells.column_first + tap, 0, sums.shape[1] - 1)
-        out += np.take(sums, columns, axis=1) * cells.column_taps[:, tap]
-    return out
+@entry()
+def widen(cells, m, out):  # type: ignore[no-untyped-def]
+    """Begin D^T: cells (h, w) widened over the columns (h, W)."""
+    for c in range(m.shape[0]):
+        widen_row(cells, m, c, out)
 
 
 @inner(fastmath=FAST)
@@ -189,30 +175,40 @@ def _straddling_load(i, x, cells, gain, inverse):  # type: ignore[no-untyped-def
 
 
 @entry(fastmath=FAST)
-def sum_down(s, cells, x, sums):  # type: ignore[no-untyped-def]
-    """Begin D in the strip s: sums (h, W) down the pixel rows of cells, in double precision whatever x is."""
+def data_residual(s, cells, source, x, out):  # type: ignore[no-untyped-def]
+    """out = s - D x in the strip s, in double precision whatever x is."""
     width = x.shape[1]
+    sums = np.empty(width, np.float64)
     for c in range(cells.cell_strips[s], cells.cell_strips[s + 1]):
-        for j in range(width):
-            sums[c, j] = 0
+        sums[:] = 0
         for tap in range(cells.row_count[c]):
             i, share = cells.row_first[c] + tap, np.float64(cells.row_taps[c, tap])
             for j in range(width):
-                sums[c, j] += share * x[i, j]
+                sums[j] += share * x[i, j]
+        reduce_row(cells, sums, c, out)
+        for d in range(out.shape[1]):
+            out[c, d] = source[c, d] - out[c, d]
 
 
 @entry(fastmath=FAST)
-def fit(s, lattice, cells, wide, x):  # type: ignore[no-untyped-def]
-    """x += E^-1 D^T lift inside the cells of the strip s: with lift = (D E^-1 D^T)^-1 (s - D x), x averages to s.
-
-    wide: lift, widened over the columns (h, W).
-    """
+def fit(s, lattice, cells, lift, x):  # type: ignore[no-untyped-def]
+    """x += E^-1 D^T lift inside the cells of the strip s: with lift = (D E^-1 D^T)^-1 (s - D x), x averages to s."""
+    width = x.shape[1]
+    wide = np.empty((1, width), np.float64)
+    row = np.empty((1, lift.shape[1]), np.float64)
+    held = -1
     for i in range(cells.strips[s], cells.strips[s + 1]):
         if cells.row_shares[i, 1] > 0:
             continue
-        c, share = cells.row_owners[i, 0], cells.row_shares[i, 0]
-        for j in range(x.shape[1]):
-            x[i, j] += max(lattice.inverse[i, j], x.dtype.type(0)) * share * wide[c, j]
+        c = cells.row_owners[i, 0]
+        if c != held:
+            held = c
+            for d in range(lift.shape[1]):
+                row[0, d] = lift[c, d]
+            widen_row(cells, row, np.int64(0), wide)
+        share = cells.row_shares[i, 0]
+        for j in range(width):
+            x[i, j] += max(lattice.inverse[i, j], x.dtype.type(0)) * share * wide[0, j]
 
 
 @entry(fastmath=FAST)
@@ -222,30 +218,35 @@ def residual(s, lattice, cells, wide, rhs, x, r):  # type: ignore[no-untyped-def
     wide: pull, widened over the columns (h, W); rhs may be empty.
     """
     height, width = x.shape
-    out, across = np.empty(width, np.float64), np.zeros(width + 1, np.float64)
-    down, right, prior_weight = lattice.down, lattice.right, lattice.prior_weight
-    whole = prior_weight.size > 1
-    weight = np.float64(0) if whole else np.float64(prior_weight[0, 0])
+    out = np.empty(width, np.float64)
+    prior_weight = lattice.prior_weight
     for i in range(cells.strips[s], cells.strips[s + 1]):
-        c, share = cells.row_owners[i, 0], np.float64(cells.row_shares[i, 0])
-        for j in range(width):
-            out[j] = share * wide[c, j] - weight * x[i, j]
-        d, other = cells.row_owners[i, 1], np.float64(cells.row_shares[i, 1])
-        if other > 0:
-            for j in range(width):
-                out[j] += other * wide[d, j]
+        for side in range(2):
+            share, c = np.float64(cells.row_shares[i, side]), cells.row_owners[i, side]
+            if side == 0:
+                for j in range(width):
+                    out[j] = share * wide[c, j]
+            elif share > 0:
+                for j in range(width):
+                    out[j] += share * wide[c, j]
         if rhs.size > 0:
             for j in range(width):
                 out[j] += rhs[i, j]
-        if whole:
+        if prior_weight.size > 1:
             for j in range(width):
                 out[j] -= prior_weight[i, j] * np.float64(x[i, j])
-        if height > 1:  # a pixel of the first or last row is its own neighbour there
-            above, below, up, to = max(i - 1, 0), min(i + 1, height - 1), max(i - 1, 0), min(i, height - 2)
+        elif prior_weight[0, 0] != 0:
             for j in range(width):
-                own = np.float64(x[i, j])
-                out[j] -= down[up, j] * (own - x[above, j]) + down[to, j] * (own - x[below, j])
+                out[j] -= prior_weight[0, 0] * np.float64(x[i, j])
+        if i > 0:
+            for j in range(width):
+                out[j] -= lattice.down[i - 1, j] * (np.float64(x[i, j]) - x[i - 1, j])
+        if i + 1 < height:
+            for j in range(width):
+                out[j] -= lattice.down[i, j] * (np.float64(x[i, j]) - x[i + 1, j])
         for j in range(width - 1):
-            across[j + 1] = right[i, j] * (np.float64(x[i, j]) - x[i, j + 1])
+            out[j] -= lattice.right[i, j] * (np.float64(x[i, j]) - x[i, j + 1])
+        for j in range(width - 1):
+            out[j + 1] -= lattice.right[i, j] * (np.float64(x[i, j + 1]) - x[i, j])
         for j in range(width):
-            r[i, j] = out[j] - across[j + 1] + across[j]
+            r[i, j] = out[j]

@@ -150,10 +150,9 @@ def _step(  # type: ignore[no-untyped-def]
         for j in range(width):
             beyond[1, j] = ends[rank + 1, 0, j] + beta * beyond[1, j]
     top, bottom = cells.row_first[low], cells.row_first[high - 1] + cells.row_count[high - 1] - 1
-    if extent.size > 0 and extent[0] <= top - 1 < extent[1]:
-        lower_row(number, extent[2], lift, top - 1, beyond, zero)
-    if extent.size > 0 and extent[0] <= bottom + 1 < extent[1]:
-        lower_row(number, extent[2], lift, bottom + 1, beyond, one)
+    for side, i in ((zero, top - 1), (one, bottom + 1)):
+        if extent.size > 0 and extent[0] <= i < extent[1]:
+            lower_row(number, extent[2], lift, i, beyond, side)
     norm += _turn_row(top, number, extent, lift, z, steps, p, x)
     for c in range(low, high):
         first, last = cells.row_first[c], cells.row_first[c] + cells.row_count[c] - 1
@@ -212,22 +211,20 @@ def _images(low, high, lattice, cells, extent, z, w):  # type: ignore[no-untyped
 
 @entry()
 def iterate_lines(  # type: ignore[no-untyped-def]
-    rank, team, barrier, lattice, pivots, cells, places, groups, lift, multipliers, borders, vectors, parts, owed,
-    progress, span, stop
+    rank, team, barrier, lattice, pivots, cells, groups, lift, multipliers, borders, vectors, parts, owed, progress,
+    span, stop
 ):  # fmt: skip
     """Do iterations span[0] to span[1] - 1 of all active channels, or fewer if none is active any more.
 
     Threads of a team run it together, each on its rows of cells. Returns the number of the iteration that is next.
 
-    pivots: see `prepare_lines`; places: number and extent of `Groups`, empty if there are none; groups: all of them, or
-    None, so that a call without them compiles nothing of them; lift (K, N + 1): their correction, the last 0;
-    multipliers: m (K, h, w), widened over the columns for even and for odd iterations (2, K, h, W), and those of p (K,
-    h, W); borders: the first and the last row of z of every thread, for even and for odd iterations (2, K, T, 2, W),
-    and the rows of p above and below those of every thread (K, T, 2, W); vectors: z, p, x, r and, for groups alone, A z
-    (K, H, W); parts of r . z, z . A z and p . p (K, S); owed (K,): by how much x has still to move along p, as it is
-    moved every other time; progress, stop: see `update_errors`.
+    pivots: see `prepare_lines`; lift (K, N + 1): the correction of groups, the last 0; multipliers: m (K, h, w),
+    widened over the columns for even and for odd iterations (2, K, h, W), and those of p (K, h, W); borders: the first
+    and the last row of z of every thread, for even and for odd iterations (2, K, T, 2, W), and the rows of p above and
+    below those of every thread (K, T, 2, W); vectors: z, p, x, r and, for groups alone, A z (K, H, W); parts of r . z,
+    z . A z and p . p (K, S); owed (K,): by how much x has still to move along p, as it is moved every other time;
+    progress, stop: see `update_errors`.
     """
-    number, extent = places
     m, pushed, pull = multipliers
     ends, beyond = borders
     z, p, x, r, w = vectors
@@ -244,18 +241,18 @@ def iterate_lines(  # type: ignore[no-untyped-def]
                 alpha, beta = (progress.alpha[k], progress.beta[k]) if n >= 0 else (0.0, 0.0)
                 along_p, along_z = (owed[k] + alpha * beta, alpha) if n > 0 and now == 1 else (0.0, 0.0)
                 gammas[k, rank], deltas[k, rank], squares[k, rank] = _step(
-                    rank, low, high, lattice, pivots, cells, number, extent, lift[k],
+                    rank, low, high, lattice, pivots, cells, groups.number, groups.extent, lift[k],
                     (kind(alpha), kind(beta), kind(along_p), kind(along_z)),
                     pushed[now, k], m[k], pushed[after, k], pull[k], ends[now, k], ends[after, k], beyond[k, rank],
                     (z[k], p[k], x[k], r[k]),
                 )  # fmt: skip
         role = arrive(barrier, team)
-        if groups is not None:
+        if groups.number.size > 0:
             if role == LAST:
                 release(barrier, team)
             for k in range(r.shape[0]):
                 if progress.active[k]:
-                    _images(low, high, lattice, cells, extent, z[k], w[k])
+                    _images(low, high, lattice, cells, groups.extent, z[k], w[k])
             role = arrive(barrier, team) if role != ABANDONED else role
             if role == LAST:
                 release(barrier, team)
@@ -267,7 +264,7 @@ def iterate_lines(  # type: ignore[no-untyped-def]
             for k in range(r.shape[0]):
                 if not progress.active[k]:
                     continue
-                if groups is not None:
+                if groups.number.size > 0:
                     # r has no part in the groups, so that deflation changes z . A z but not r . z.
                     deltas[k, 0] -= coarse_energy(groups, lift[k])
                 owed[k] = progress.alpha[k] if n >= 0 and now == 0 else 0.0

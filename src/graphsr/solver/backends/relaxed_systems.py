@@ -49,6 +49,7 @@ class RelaxedSystem:
         self.widened = np.zeros((2, self.count, rows, width), x.dtype)
         self.early = np.zeros((2, self.count, first, width), x.dtype)
         self.gammas, self.deltas, self.squares, self.compliances = (np.zeros((self.count, strips)) for _ in range(4))
+        self.data_residual = np.zeros(known.shape)
         self.levels: Levels | None = None
         self.groups, self.lift = deflation.no_groups(), np.zeros((self.count, 1))
         self.push = np.zeros((self.count, 0, 0), x.dtype)
@@ -78,32 +79,31 @@ class RelaxedSystem:
 
     def fit(self) -> None:
         for k in range(self.count):
-            lift = self.lattice.gain * (self.source[k] - self._averages(self.x[k]))
-            on_strips(kernels.fit, self.lattice, self.cells, kernels.widen(self.cells, lift), self.x[k])
+            on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
+            lift = self.lattice.gain * self.data_residual
+            on_strips(kernels.fit, self.lattice, self.cells, lift, self.x[k])
 
     def restart(self) -> None:
         self.change[:] = 0
         for k in range(self.count):
-            pull = np.zeros_like(self.confidence)
             if not self.exact:
-                pull = self.confidence * (self.source[k] - self._averages(self.x[k]))
+                on_strips(kernels.data_residual, self.cells, self.source[k], self.x[k], self.data_residual)
+            pull = self.confidence * self.data_residual
             self._subtract_image(k, pull, self.rhs[k] if self.rhs.size else self.rhs.reshape(0, 0), self.x[k])
             if self.levels is not None:
                 # What is constant on groups first, so that the residual has no part in them from here on.
                 self.change[k] = self.levels.on_pixels(self.levels.correction(self.r[k]))
-                pull = -self.confidence * self._averages(self.change[k])
+                nothing = np.zeros_like(self.data_residual)
+                on_strips(kernels.data_residual, self.cells, nothing, self.change[k], self.data_residual)
+                pull = self.confidence * self.data_residual
                 self._subtract_image(k, pull, self.r[k].copy(), self.change[k])
             self._begin(k)
 
-    def _averages(self, x: np.ndarray) -> np.ndarray:
-        """Return D x (h, w) of x (H, W), in double precision."""
-        sums = np.empty((self.source.shape[1], x.shape[1]))
-        on_strips(kernels.sum_down, self.cells, x, sums)
-        return kernels.narrow(self.cells, sums)
-
     def _subtract_image(self, k: int, pull: np.ndarray, side: np.ndarray, x: np.ndarray) -> None:
         """Set the residual of channel k to side + D^T pull - (L + T) x, all (H, W) but pull (h, w)."""
-        on_strips(kernels.residual, self.lattice, self.cells, kernels.widen(self.cells, pull), side, x, self.r[k])
+        wide = np.empty((pull.shape[0], x.shape[1]))
+        kernels.widen(self.cells, pull, wide)
+        on_strips(kernels.residual, self.lattice, self.cells, wide, side, x, self.r[k])
 
     def _begin(self, k: int) -> None:
         """Set the multipliers of the residual of channel k, and the direction to nothing."""
@@ -162,8 +162,7 @@ class LinedSystem(RelaxedSystem):
                 self.lattice,
                 self.image.pivots,
                 self.cells,
-                (self.groups.number, self.groups.extent),
-                None if self.levels is None else self.groups,  # without, its kernels need not be compiled
+                self.groups,
                 self.lift,
                 (self.m, self.widened, self.pull),
                 (self.ends, self.beyond),

@@ -19,7 +19,7 @@ from graphsr.solver.backends.levels import Levels
 from graphsr.solver.backends.projection import LARGEST, MARGIN, Projection
 from graphsr.solver.iteration import Stepwise, minimise
 from graphsr.solver.problem import Problem
-from graphsr.solver.stopping import Progress, learn_largest
+from graphsr.solver.stopping import Progress, see_largest
 
 _PRECISION: dict[torch.dtype, np.finfo[Any]] = {
     torch.float32: np.finfo(np.float32),
@@ -141,7 +141,7 @@ class _TorchSystem(Stepwise):
 
     def learn(self, progress: Progress, n: int) -> None:
         if not isinstance(self.relaxation, Relaxation):  # whose eigenvalues do not exceed 1
-            learn_largest(progress, n, self.seen)
+            see_largest(progress, n, self.seen)
             self.largest = MARGIN * float(self.seen[0])
 
     def advance(self, alpha: np.ndarray, beta: np.ndarray, active: np.ndarray) -> np.ndarray:
