@@ -33,6 +33,7 @@ def interrupt():
     threading.Event().wait()
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program started in the background ignores it
     try:
         compile_groups([interrupt, interrupt], 2, lambda *_: None)
     except KeyboardInterrupt:
@@ -57,7 +58,7 @@ def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedPro
     path.write_text(program)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, str(path), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=600)
 
 
 @pytest.mark.slow
@@ -77,11 +78,12 @@ def test_ctrl_c_ends_all_processes_without_a_word(tmp_path):
 
 @pytest.mark.slow
 def test_errors_in_a_process_are_raised_here():
+    before = signal.getsignal(signal.SIGINT)
     with pytest.raises(InputError, match="source: there is none"):
         compile_groups([_nothing, _mistake], 2, lambda *_: None)
     with pytest.raises(GraphSRError, match="was ended by the system"):
         compile_groups([_die, _nothing], 2, lambda *_: None)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_progress_is_told():
