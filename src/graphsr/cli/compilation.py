@@ -45,10 +45,9 @@ def compile_kernels(model: str | Model, *, exact: bool, footprint: str = "box", 
     from graphsr import upsample
 
     random = np.random.default_rng(0)
-    # A factor that is not whole, then a whole one, which is solved by lines; holes wide enough for levels, and none.
-    for cells in (14, 16) if footprint == "box" else (14,):
-        source = random.random((cells, cells, channels))
-        source[2:, 2:] = np.nan
-        upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)
+    # A factor that is not whole, and a hole wide enough for levels; then a whole one, which is solved by lines.
+    source = random.random((14, 14, channels))
+    source[2:, 2:] = np.nan
+    upsample(random.random((64, 64, 3)), source, model=model, exact=exact, footprint=footprint)
     if footprint == "box":
         upsample(random.random((16, 16, 3)), random.random((4, 4, channels)), model=model, exact=exact)
