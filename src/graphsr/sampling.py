@@ -247,7 +247,8 @@ def _cubic_by_whole_factors(values: torch.Tensor, factors: tuple[int, int]) -> t
         taps = cubic_weight(np.arange(-2, 3) - centre, _CUBIC)
         return torch.as_tensor(taps, dtype=values.dtype, device=values.device)
 
-    five = pad(values, (2, 2, 0, 0), mode="replicate").unfold(-1, 5, 1)
-    values = (five @ weights(factors[1]).T).flatten(-2)
-    five = pad(values, (0, 0, 2, 2), mode="replicate").unfold(-2, 5, 1)
-    return (weights(factors[0]) @ five.mT).flatten(-3, -2)
+    with torch.autocast(values.device.type, enabled=False):  # which is for networks, not for measured values
+        five = pad(values, (2, 2, 0, 0), mode="replicate").unfold(-1, 5, 1)
+        values = (five @ weights(factors[1]).T).flatten(-2)
+        five = pad(values, (0, 0, 2, 2), mode="replicate").unfold(-2, 5, 1)
+        return (weights(factors[0]) @ five.mT).flatten(-3, -2)

@@ -52,7 +52,8 @@ class Scale:
         if source.shape[1] == 1:
             return self.standardise_source(source)
         weights = (self.source_axis / self.source_std).flatten(1).unsqueeze(1)
-        combined = weights @ source.flatten(2) - weights @ self.source_mean.flatten(2)
+        with torch.autocast(source.device.type, enabled=False):  # which is for networks, not for measured values
+            combined = weights @ source.flatten(2) - weights @ self.source_mean.flatten(2)
         return combined.reshape(source.shape[0], 1, *source.shape[2:])
 
 

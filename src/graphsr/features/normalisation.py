@@ -1,7 +1,9 @@
 """Convolution, batch normalisation and activation in one pass, where nothing is trained."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -22,6 +24,7 @@ _FUSED: dict[Activation | None, tuple[str, list[float]]] = {
     "relu6": ("hardtanh", [0.0, 6.0]),
     "silu": ("swish", []),
 }
+_FUSED_TYPES = torch.float32, torch.bfloat16
 
 
 def activated(x: Tensor, activation: Activation) -> Tensor:
@@ -67,6 +70,15 @@ class FoldedConvolution:
     activation: Activation | None
 
     def __call__(self, x: Tensor) -> Tensor:
+        if x.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
+            return self.apply(x)
+        # Autocast does not know the operation used here.
+        dtype = torch.get_autocast_dtype("cpu")
+        folded = self if self.weight.dtype == dtype else self._reduced
+        return folded.apply(x.to(dtype))
+
+    def apply(self, x: Tensor) -> Tensor:
+        """Return the result for a map of the type of the weights."""
         convolution = self.convolution
         if self._is_product and x.is_contiguous(memory_format=torch.channels_last):
             y = F.linear(x.permute(0, 2, 3, 1), self.weight.flatten(1), self.bias).permute(0, 3, 1, 2)
@@ -80,6 +92,12 @@ class FoldedConvolution:
         if (top + 1, left + 1) == (bottom, right):
             return self._convolved(x, self._widened, (bottom, right))
         return self._convolved(pad_same(x, kernel, stride), self.weight, (0, 0))
+
+    @cached_property
+    def _reduced(self) -> FoldedConvolution:
+        """The same with weights of the type that autocast asks for."""
+        dtype = torch.get_autocast_dtype("cpu")
+        return replace(self, weight=self.weight.to(dtype), bias=self.bias.to(dtype))
 
     @property
     def _is_product(self) -> bool:
@@ -97,7 +115,7 @@ class FoldedConvolution:
     def _convolved(self, x: Tensor, weight: Tensor, padding: Any) -> Tensor:
         convolution = self.convolution
         rest = convolution.stride, convolution.dilation, convolution.groups
-        if x.device.type == "cpu" and x.dtype == torch.float32 and _has_fused_convolution():
+        if x.device.type == "cpu" and x.dtype in _FUSED_TYPES and _has_fused_convolution():
             name, constants = _FUSED[self.activation]
             y: Tensor = torch.ops.mkldnn._convolution_pointwise(
                 x, weight, self.bias, padding, *rest, name, constants, ""

@@ -278,7 +278,7 @@ class GraphSR(Model):
         how = self.architecture
         own = outputs.shape[1] - len(how.extra_channels)
         # Plane by plane, as functions of strided numbers are rounded differently, and take longer.
-        outputs = outputs.contiguous()
+        outputs = outputs.to(colours.dtype).contiguous()
         extra = dict(zip(how.extra_channels, outputs[:, own:].unbind(1), strict=True))  # each (B, H, W)
         unit = 1e-6 + self.log_mu.exp().square()
         distance = both_ways(lambda each: each / unit, squared_distance(outputs[:, :own]))

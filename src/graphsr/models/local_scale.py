@@ -55,5 +55,6 @@ def _blurred(cells: Tensor) -> Tensor:
     """Return the sums (B, 3, h, w) over the cells around each, by a Gaussian; there is nothing beyond the border."""
     weights = [math.exp(-0.5 * (distance / _SIGMA) ** 2) for distance in range(-_RADIUS, _RADIUS + 1)]
     kernel = torch.tensor([[weights]] * 3, dtype=cells.dtype, device=cells.device)  # (3, 1, 11)
-    cells = conv2d(cells, kernel.unsqueeze(3), padding=(_RADIUS, 0), groups=3)
-    return conv2d(cells, kernel.unsqueeze(2), padding=(0, _RADIUS), groups=3)
+    with torch.autocast(cells.device.type, enabled=False):  # the mean square less the squared mean would be rounding
+        cells = conv2d(cells, kernel.unsqueeze(3), padding=(_RADIUS, 0), groups=3)
+        return conv2d(cells, kernel.unsqueeze(2), padding=(0, _RADIUS), groups=3)

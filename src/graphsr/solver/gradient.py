@@ -59,7 +59,8 @@ class _Solve(torch.autograd.Function):
     def forward(ctx: Any, *arguments: Any) -> torch.Tensor:
         tensors = arguments[:8]
         problem, matrix, rtol, outcome = arguments[8:]
-        target, iterations, error = solve_channels(problem, matrix, rtol)
+        with torch.autocast(problem.source.device.type, enabled=False):  # which is for networks, not for a solve
+            target, iterations, error = solve_channels(problem, matrix, rtol)
         outcome.iterations, outcome.error = int(iterations.max()), float(error.max())
         ctx.save_for_backward(*tensors, target)
         ctx.matrix, ctx.problem, ctx.rtol = matrix, problem, rtol
