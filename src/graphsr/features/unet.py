@@ -122,7 +122,6 @@ class UNet(Extractor):
                 f"such as {DECODER_CHANNELS}; got {channels}"
             )
         self.encoder = encoder
-        self.decoder_channels = channels
         self.sharp = sharp
         self.decoder = Decoder(encoder.channels, channels, encoder.in_channels if sharp else 0)
         head = nn.Conv2d(channels[-1], out_channels, 3, padding=1)

@@ -21,7 +21,6 @@ from graphsr.settings import build
 from graphsr.suggestion import suggestion
 from graphsr.training.config import Config
 from graphsr.training.sections import Optimisation
-from graphsr.training.widening import is_wider, widen
 
 Trainable = GraphSR | NetworkBaseline
 # Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
@@ -65,13 +64,10 @@ def initial_network(config: Config) -> Trainable:
     if config.method:
         name = f"{called_with(METHODS[config.method], config.fixed_factor)}:{name.rpartition(':')[2]}"
     try:
-        start = load(name)
+        weights = load(name).state_dict()
     except InputError as error:
         raise InputError(f"start = {config.start!r}: {error}") from error
-    if is_wider(network, start):
-        widen(start, network)  # type: ignore[arg-type]
-        return network
-    own, weights = network.state_dict(), start.state_dict()
+    own = network.state_dict()
     weights = {key: value for key, value in own.items() if key.startswith(_MAY_BE_NEW)} | weights
     other = sorted({key for key in own.keys() | weights.keys() if _shape(own, key) != _shape(weights, key)})
     if other:
