@@ -157,9 +157,9 @@ def test_frames_of_another_size_begin_anew():
     assert sizes == [SIZE, (40, 64)]
 
 
-@pytest.mark.parametrize("steady", [0.5, -1, float("nan")])
+@pytest.mark.parametrize("steady", [0.5, -1, 0, float("nan"), "yes", None, [2]])
 def test_a_number_of_frames_is_at_least_1(steady):
-    with pytest.raises(InputError, match="steady: must be a number of frames, at least 1"):
+    with pytest.raises(InputError, match="steady: must be True, False or a number of frames, at least 1"):
         next(graphsr.upsample_frames([], model="colour", steady=steady))
 
 

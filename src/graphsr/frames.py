@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -97,10 +99,7 @@ class Following(Wrapper):
 
     def __init__(self, model: Model, steady: bool | float = False) -> None:
         super().__init__(model, bytes_per_channel=64)
-        most = STEADY if steady is True else float(steady)
-        if steady is not False and not 1 <= most < float("inf"):
-            raise InputError(f"steady: must be a number of frames, at least 1, not {steady}")
-        self.most_frames = most
+        self.most_frames = _most_frames(steady)
         self._guide: torch.Tensor | None = None
         self._before: _Before | None = None
 
@@ -132,6 +131,16 @@ class Following(Wrapper):
         result = super().finish(prepared, offset)
         self._before = _Before(guide, result.target, age + 1)
         return result
+
+
+def _most_frames(steady: object) -> float:
+    """Return over how many frames pixels are averaged at the most, 0 for none; InputError if that is no number."""
+    if isinstance(steady, (bool, np.bool_)):
+        return STEADY if steady else 0.0
+    frames = float(steady) if isinstance(steady, Real) else math.nan
+    if not 1 <= frames < math.inf:
+        raise InputError(f"steady: must be True, False or a number of frames, at least 1, not {steady!r}")
+    return frames
 
 
 def _alike(before: _Before, guide: torch.Tensor, problem: Problem) -> bool:

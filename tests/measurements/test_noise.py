@@ -68,6 +68,23 @@ class TestUpsample:
         assert with_noise.report.confidence < 0.05
         assert model == "default" or without.report.confidence > 0.05
 
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize("model", ["colour", "default"])
+    @pytest.mark.parametrize("noise", [1e2, 1e9])
+    def test_of_a_source_that_is_all_noise_the_mean_is_left(self, model, noise):
+        guide, source, _ = two_planes()
+        target = graphsr.upsample(guide, source, model=model, noise=noise * np.ptp(source)).target
+        assert np.ptp(target) < 0.5 * np.ptp(source)
+        assert abs(target.mean() - source.mean()) < 0.1 * np.ptp(source)
+
+    def test_a_constant_channel_does_not_become_missing(self):
+        guide, source, _ = two_planes()
+        channels = np.stack([source, np.zeros_like(source)], axis=2)
+        target = graphsr.upsample(guide, channels, model="colour", noise=0.1).target
+        assert (target[..., 1] == 0).all()
+        constant = graphsr.upsample(guide, np.zeros_like(source), model="colour", noise=0.1)
+        assert (constant.target == 0).all()
+
     def test_auto_does_as_well_as_the_true_noise(self):
         guide, source, truth = two_planes()
         source = noisy(source, 0.03 * np.ptp(source))
@@ -180,6 +197,11 @@ class TestMistakes:
         guide, source, _ = two_planes()
         with pytest.raises(InputError, match="noise: must be a standard deviation"):
             graphsr.upsample(guide, source, model="colour", noise=noise)
+
+    def test_a_noise_beyond_single_precision(self):
+        guide, source, _ = two_planes()
+        with pytest.raises(InputError, match="noise: 1e\\+300 is too large"):
+            graphsr.upsample(guide, source, model="colour", noise=1e300)
 
     @pytest.mark.parametrize("robust", [-1.0, 0.0, np.nan, "yes", None])
     def test_a_scale_that_is_none(self, robust):

@@ -31,6 +31,11 @@ _FEWEST = 16
 # Fitted: how the unit grows with the factor, which is that of _UNIT_FACTOR where a model says it
 # (docs/evidence/noise-and-outliers.md).
 _GROWTH, _UNIT_FACTOR = 0.75, 8.0
+# The confidence that a stated noise leaves at least, however large it is beside what the source varies by: a constant
+# source, or a channel of zeros, is still known.
+LEAST_CONFIDENCE = 1e-12
+# The square root leaves room for the squares that are summed on the way.
+_LARGEST = torch.finfo(torch.float32).max ** 0.5
 
 _log = logging.getLogger("graphsr")
 
@@ -48,6 +53,8 @@ def check_noise(noise: object, *, exact: bool) -> Noise | None:
     number = float(noise) if isinstance(noise, Real) and not isinstance(noise, bool) else math.nan
     if not 0 <= number < math.inf:
         raise InputError(f"noise: must be a standard deviation, 0 or above and finite, or 'auto', not {noise!r}")
+    if number > _LARGEST:
+        raise InputError(f"noise: {number:g} is too large for single precision; it is in the source's units")
     return number
 
 
@@ -139,3 +146,10 @@ def noise_confidence(
     """
     unit = unit * ((factor[0] * factor[1]) ** 0.5 / _UNIT_FACTOR) ** _GROWTH
     return 1 / (1 + (noise / unit).square())
+
+
+def stated_confidence(
+    noise: Tensor, unit: float | Tensor, factor: tuple[float, float] | tuple[Tensor, Tensor]
+) -> Tensor:
+    """Return `noise_confidence` of a stated noise, with which no source pixel counts as missing."""
+    return noise_confidence(noise, unit, factor).clamp_min(LEAST_CONFIDENCE)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphsr.errors import InputError
-from graphsr.measurements.noise import Noise
+from graphsr.measurements.noise import LEAST_CONFIDENCE, Noise
 from graphsr.measurements.planes import predict_points
 
 # The noise of points at which their confidence is a half, in standard deviations of them: fitted
@@ -44,7 +44,7 @@ def confidence_of_points(noise: float, values: NDArray[np.floating]) -> float:
         values: (H, W), NaN where there is no point.
     """
     std = float(np.nanstd(values)) or 1.0
-    return 1 / (1 + (noise / (_UNIT * std)) ** 2)
+    return max(LEAST_CONFIDENCE, 1 / (1 + (noise / (_UNIT * std)) ** 2))
 
 
 def find_outliers(

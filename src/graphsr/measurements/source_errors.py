@@ -10,7 +10,7 @@ from torch import Tensor
 
 from graphsr.centring import WIDE, centred
 from graphsr.measurements.matching import match_noise
-from graphsr.measurements.noise import Noise, estimate_noise, noise_confidence, resolve_noise
+from graphsr.measurements.noise import Noise, estimate_noise, resolve_noise, stated_confidence
 from graphsr.measurements.outliers import find_inliers
 from graphsr.models.base import Model, Result, whole
 from graphsr.sampling import Sampling
@@ -160,7 +160,7 @@ def with_noise(problem: Problem, given: Tensor, noise: Tensor, model: Model) -> 
         model: Whose graph it is.
     """
     assert model.noise_unit is not None
-    confidence = noise_confidence(noise, model.noise_unit, problem.sampling.factor)
+    confidence = stated_confidence(noise, model.noise_unit, problem.sampling.factor)
     if bool((confidence == confidence[:, :1]).all()):
         confidence = confidence[:, :1]
     stated = confidence.to(given.dtype) * given

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from graphsr.measurements.noise import noise_confidence, noise_levels, told_noise
+from graphsr.measurements.noise import noise_levels, stated_confidence, told_noise
 from graphsr.measurements.outliers import soft_confidence
 from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
@@ -58,7 +58,7 @@ def resolve_errors(read: Callable[[Box], np.ndarray], grid: Grid, model: Model, 
     if errors.noise is not None:
         noise = estimated if errors.noise == "auto" else np.full_like(std, errors.noise)
     relative = torch.from_numpy((estimated if noise is None else noise) / std)
-    confidence = 1.0 if noise is None else float(noise_confidence(relative, model.noise_unit, grid.step).min())
+    confidence = 1.0 if noise is None else float(stated_confidence(relative, model.noise_unit, grid.step).min())
     if errors.robust is not False:
         confidence = min(confidence, soft_confidence(model.noise_unit, grid.step))
     return RasterErrors(

@@ -113,7 +113,8 @@ def minimise(system: System, tolerance: float, relative: bool) -> tuple[np.ndarr
         estimate, travelled = progress.error, progress.travelled
         error = estimate.copy() if turn == 0 else np.maximum(np.minimum(error, bound), estimate)
         # The drift is a part of the distance travelled, and this turn tells which part of the last one's it was.
-        drift = travelled if turn == 0 else travelled * travelled / np.maximum(travelled_before, precision.tiny)
+        with np.errstate(invalid="ignore"):  # NaN where x overflowed, which does not settle
+            drift = travelled if turn == 0 else travelled * travelled / np.maximum(travelled_before, precision.tiny)
         travelled_before = travelled
         settled = not delicate or bool((drift <= bound).all())
         if total.max() >= most_together:
