@@ -89,6 +89,13 @@ def test_every_command_can_be_verbose_or_quiet(run: Run, command: str) -> None:
     assert "--quiet" in text
 
 
+def test_sentences_fill_the_lines_of_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in run("upsample", "--help").out.splitlines()]
+    assert "files; OUT is then a folder, and so are the other files named. A pair that" in lines
+    assert "graphsr upsample photo.jpg lidar.png -o depth.png --preview look.png" in lines
+
+
 @pytest.mark.parametrize("command", ["upsample", "raster", "export", "evaluate", "calibrate", "benchmark solver"])
 def test_commands_that_write_a_result_have_overwrite(run: Run, command: str) -> None:
     assert "--overwrite" in run(*command.split(), "--help").out

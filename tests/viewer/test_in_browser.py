@@ -155,6 +155,54 @@ def test_values_under_the_cursor_are_right(tab: Tab, client: Client, row: int, c
     assert seen["truth"] == f"{truth()[row, column]:.1f} mm"
 
 
+def test_values_that_come_and_go_move_nothing_beside_them(tab: Tab) -> None:
+    places = (
+        "return [...document.querySelectorAll('#layers input, #layers td:nth-child(3)')]"
+        ".map(cell => cell.getBoundingClientRect().left)"
+    )
+    before = tab.run(places)
+    tab.hover(tab.place(40.5, 20.5))
+    tab.wait("document.querySelector('[data-layer=target]').textContent")
+    assert tab.run(places) == before
+
+
+def test_values_of_a_16_bit_guide_are_exact(browser: Any) -> None:
+    deep = guide().astype(np.uint16) * 257 + 1
+    with serving(ViewedPair(Image(deep, Path("guide.png")), Image(source(), Path("source.png")))) as client:
+        tab = Tab(browser, client.server.address)
+        tab.wait("document.querySelectorAll('#layers tbody tr').length")
+        tab.settle()
+        tab.hover(tab.place(40.5, 100.5))
+        tab.wait("document.querySelector('[data-layer=guide]').textContent")
+        assert tab.text("[data-layer=guide]") == "51401 51401 51401"
+        tab.close()
+
+
+def test_a_touch_reads_the_values_until_the_next(tab: Tab) -> None:
+    x, y = tab.place(40.5, 20.5)
+    touch = {"type": "touchStart", "touchPoints": [{"x": round(x), "y": round(y)}]}
+    tab.browser.execute_cdp_cmd("Input.dispatchTouchEvent", touch)
+    tab.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    tab.wait("document.getElementById('place').textContent === 'x 20, y 40'")
+    tab.wait("document.querySelector('[data-layer=truth]').textContent")
+    assert tab.text("[data-layer=truth]") == f"{truth()[40, 20]:.1f} mm"
+
+
+def test_arrow_keys_choose_among_radio_buttons_and_pan_elsewhere(tab: Tab) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    show(tab, "left", "guide")
+    tab.browser.find_element(By.CSS_SELECTOR, "input[name=left]:checked").send_keys(Keys.ARROW_DOWN)
+    tab.wait("document.getElementById('left-title').textContent === 'Source'")
+    tab.run("document.activeElement.blur()")
+    tab.press(Keys.ARROW_LEFT)
+    tab.settle()
+    assert tab.text("#left-title") == "Source"
+    tab.hover(tab.place(40.5, 60.5))
+    tab.wait("/^x 5[0-9], y 40$/.test(document.getElementById('place').textContent)")
+
+
 def test_a_second_solve_appears(tab: Tab) -> None:
     tab.run("document.querySelector('[name=model]').value = 'colour'")
     tab.run("document.querySelector('[name=uncertainty]').click()")
@@ -192,9 +240,31 @@ def test_a_profile_has_the_values_of_the_line(tab: Tab) -> None:
     start, end = tab.place(30.5, 20.5), tab.place(30.5, 110.5)
     tab.drag("#image", start, (end[0] - start[0], 0))
     tab.wait("document.querySelectorAll('#plot .u-series').length > 3")
-    assert tab.text("#profile-title") == "Profile from 20, 30 to 110, 30, 90 pixels"
+    assert tab.text("#profile-title") == "Profile from (20, 30) to (110, 30): 90 pixels"
     tab.hover((end[0], tab.run("return document.querySelector('#plot .u-over').getBoundingClientRect().top + 20")))
     tab.wait("[...document.querySelectorAll('#plot .u-series')].at(-1).textContent.includes('3030')")
+
+
+def test_a_profile_does_not_cover_the_line(tab: Tab) -> None:
+    for row in (20.5, 80.5):
+        tab.press("p")
+        start, end = tab.place(row, 20.5), tab.place(row, 110.5)
+        tab.drag("#image", start, (end[0] - start[0], 0))
+        tab.wait(f"document.getElementById('profile-title').textContent.startsWith('Profile from (20, {row:.0f})')")
+        top, bottom = tab.run(
+            "const box = document.getElementById('profile').getBoundingClientRect(); return [box.top, box.bottom]"
+        )
+        assert not top <= start[1] <= bottom
+        tab.press("p")
+
+
+def test_labels_of_the_colour_bar_are_complete(tab: Tab) -> None:
+    tab.run(
+        "for (const [name, value] of [['lowest', -5200000], ['highest', 5200000]]) {"
+        "const field = document.querySelector(`[name=${name}]`); field.value = value;"
+        "field.dispatchEvent(new Event('change')); }"
+    )
+    tab.wait("document.querySelector('.ticks').textContent === '0'")  # -5000000 and 5000000 would stick out
 
 
 def test_the_range_of_the_colours_can_be_set(tab: Tab) -> None:
@@ -212,6 +282,8 @@ def test_the_range_of_the_colours_can_be_set(tab: Tab) -> None:
 
 
 def test_the_point_cloud_can_be_turned(tab: Tab) -> None:
+    from selenium.webdriver.common.keys import Keys
+
     tab.press("c")
     tab.settle()
     tab.wait("document.getElementById('cloud-note').textContent === '12,288 points.'")
@@ -219,7 +291,21 @@ def test_the_point_cloud_can_be_turned(tab: Tab) -> None:
     before = tab.browser.get_screenshot_as_png()
     tab.drag("#cloud", (400, 400), (150, 40))
     tab.settle()
-    assert tab.browser.get_screenshot_as_png() != before
+    dragged = tab.browser.get_screenshot_as_png()
+    assert dragged != before
+    tab.press(Keys.ARROW_UP)
+    tab.settle()
+    assert tab.browser.get_screenshot_as_png() != dragged
+
+
+def test_layers_that_are_no_place_in_space_cannot_be_chosen_for_the_point_cloud(tab: Tab) -> None:
+    tab.press("c")
+    tab.settle()
+    chosen = "return [...document.querySelectorAll('input[name=right]:enabled')].map(button => button.value)"
+    assert tab.run(chosen) == ["source", "interpolated", "target", "truth"]
+    tab.press("c")
+    tab.settle()
+    assert len(tab.run(chosen)) == tab.run("return document.querySelectorAll('input[name=right]').length")
 
 
 def test_values_that_are_no_depths_become_a_relief(browser: Any) -> None:

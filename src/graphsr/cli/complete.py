@@ -93,7 +93,7 @@ def complete(
     Examples:
       graphsr complete photo.jpg points.csv -o depth.tif --preview look.png
       graphsr complete photo.jpg lidar.png -o depth.png
-      graphsr complete photo.jpg lidar.png -o depth.png --ply street.ply --intrinsics 721,721,609,172
+      graphsr complete photo.jpg lidar.png -o depth.png --ply all.ply --focal 721
       graphsr complete photo.jpg noisy.npy -o depth.npy --noise 0.05 --robust
     """
     # Imported here, as torch and numba take seconds that `graphsr --help` should not.

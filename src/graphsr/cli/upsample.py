@@ -91,7 +91,7 @@ def upsample(
       graphsr upsample photo.jpg tof.png -o depth.png --noise auto --robust
       graphsr upsample orthophoto.tif heights.tif -o fine.tif --missing -9999
       graphsr upsample photo.jpg lidar.png -o depth.png --uncertainty std.tif
-      graphsr upsample photo.jpg lidar.png -o depth.png --ply room.ply --focal 1520
+      graphsr upsample photo.jpg lidar.png -o depth.png --ply room.ply --focal 900
       graphsr upsample photo.jpg thermal.tif -o fine.tif --align shift
       graphsr upsample photo.jpg lidar.png -o depth.png --view --unit mm
       graphsr upsample photos/ depths/ -o large/

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -41,5 +42,11 @@ def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [inspect.Parameter(name, keyword, default=False, annotation=kind) for name, kind in added.items()]
     new = signature.replace(parameters=[*signature.parameters.values(), *parameters])
     wrapped.__dict__["__signature__"] = new
+    wrapped.__doc__ = _whole_sentences(inspect.getdoc(command) or "")
     wrapped.__annotations__ = {name: one.annotation for name, one in new.parameters.items()} | {"return": None}
     return wrapped
+
+
+def _whole_sentences(text: str) -> str:
+    """Undo line breaks inside a sentence, so that a narrow terminal does not break its lines twice."""
+    return re.sub(r"(?<![.:\n\b])\n(?=\S)", " ", text)

@@ -3,7 +3,6 @@
 
 import {bindTexture, context, makePalette, makeProgram, makeTexture, MISSING, resize} from "viewer/gl.js";
 import {channelOf, newestOnly} from "viewer/lookup.js";
-import {Orbit} from "viewer/orbit.js";
 
 const $ = id => document.getElementById(id);
 const MOST_POINTS = 1.6e6;
@@ -55,9 +54,9 @@ in vec3 colour;
 out vec4 shown;
 void main() { shown = vec4(colour, 1.0); }`;
 
-export function setUpCloud(view, server, state) {
+export function setUpCloud(view, orbit, server, state) {
   let cloud = null;
-  const canvas = $("cloud"), orbit = new Orbit(), shape = $("cloud-shape");
+  const canvas = $("cloud"), shape = $("cloud-shape");
   const [fx, fy] = state.camera.focal;
   const typed = () => Number($("focal").value.replace(",", "."));
   const focalOf = () => typed() > 0 ? [typed(), typed() * fy / fx] : [fx, fy];
@@ -87,7 +86,7 @@ export function setUpCloud(view, server, state) {
     canvas.hidden = $("cloud-settings").hidden = view.mode !== "cloud";
   });
   view.on("mode layers state", load);
-  view.on("colours", again);
+  view.on("colours camera", again);
   new ResizeObserver(again).observe(canvas);
   for (const id of ["focal", "cloud-colour"]) $(id).addEventListener("change", again);
   shape.addEventListener("change", () => setShape(shape.value));

@@ -2,6 +2,7 @@
 
 import {decimalsFor, ticks} from "viewer/numbers.js";
 
+const MARGIN = 12, HALF_DIGIT = 3.5; // CSS pixels: beside the bar, and of a label
 const $ = id => document.getElementById(id);
 
 export function setUpColourPanel(view) {
@@ -64,9 +65,11 @@ function refresh(view, element) {
   const marks = scale.logarithmic
     ? ticks(low, high, 4).filter(tick => Number.isInteger(tick.value)).map(tick => ({...tick, text: `1e${tick.value}`}))
     : ticks(low, high, 5);
-  element.querySelector(".ticks").replaceChildren(...marks.map(({value, text}) => {
+  const labels = element.querySelector(".ticks"), placeOf = value => (value - low) / (high - low);
+  const room = value => Math.min(placeOf(value), 1 - placeOf(value)) * labels.clientWidth + MARGIN;
+  labels.replaceChildren(...marks.filter(({value, text}) => room(value) > HALF_DIGIT * text.length).map(({value, text}) => {
     const mark = make("span", {textContent: text});
-    mark.style.left = `${100 * (value - low) / (high - low)}%`;
+    mark.style.left = `${100 * placeOf(value)}%`;
     return mark;
   }));
 }

@@ -2,19 +2,28 @@
 
 const PAN = 60; // CSS pixels
 
-export function setUpKeys(view, camera, actions, canSolve) {
-  const moved = change => () => { change(); view.change("camera"); };
-  const middle = () => [camera.stage.width / 2, camera.stage.height / 2];
+export function setUpKeys(view, camera, orbit, actions, canSolve) {
+  const inCloud = () => view.mode === "cloud";
+  const pan = (dx, dy) => () => {
+    if (inCloud()) orbit.turn(dx, dy);
+    else camera.pan(dx, dy);
+    view.change("camera");
+  };
+  const zoom = factor => () => {
+    if (inCloud()) orbit.zoom(1 / factor);
+    else camera.zoomAt(camera.stage.width / 2, camera.stage.height / 2, factor);
+    view.change("camera");
+  };
   const keys = {
     f: actions.fit,
     z: actions.actualSize,
-    "+": moved(() => camera.zoomAt(...middle(), 1.5)),
-    "=": moved(() => camera.zoomAt(...middle(), 1.5)),
-    "-": moved(() => camera.zoomAt(...middle(), 1 / 1.5)),
-    arrowleft: moved(() => camera.pan(PAN, 0)),
-    arrowright: moved(() => camera.pan(-PAN, 0)),
-    arrowup: moved(() => camera.pan(0, PAN)),
-    arrowdown: moved(() => camera.pan(0, -PAN)),
+    "+": zoom(1.5),
+    "=": zoom(1.5),
+    "-": zoom(1 / 1.5),
+    arrowleft: pan(PAN, 0),
+    arrowright: pan(-PAN, 0),
+    arrowup: pan(0, PAN),
+    arrowdown: pan(0, -PAN),
     "[": () => view.setSplit(view.split - 0.05),
     "]": () => view.setSplit(view.split + 0.05),
     x: () => view.swap(),
@@ -28,6 +37,7 @@ export function setUpKeys(view, camera, actions, canSolve) {
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input:not([type=radio], [type=checkbox]), select, dialog")) return;
+    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // to the next of the radio buttons
     const digit = /^Digit([1-9])$/.exec(event.code);
     if (digit) {
       const layer = view.state?.layers[digit[1] - 1];
@@ -46,7 +56,7 @@ export function setUpKeys(view, camera, actions, canSolve) {
 }
 
 const SHORTCUTS = [
-  ["drag", "pan; in 3D turn"],
+  ["drag, arrow keys", "pan; in 3D turn"],
   ["wheel, + and −", "zoom"],
   ["Shift + drag", "in 3D move"],
   ["1 … 9", "show this layer on the right"],

@@ -20,8 +20,11 @@ export function setUpLayerTable(view, cache) {
     body.replaceChildren(...view.state.layers.map((layer, i) => row(view, layer, i + 1)));
     fillChannels(view);
   });
-  view.on("layers", () => {
-    for (const input of $("layers").querySelectorAll("input")) input.checked = view[input.name] === input.value;
+  view.on("layers mode", () => {
+    for (const input of $("layers").querySelectorAll("input")) {
+      input.checked = view[input.name] === input.value;
+      input.disabled = view.mode === "cloud" && view.layer(input.value)?.scale !== "values"; // has no place in space
+    }
     for (const side of ["left", "right"]) $(`${side}-title`).textContent = view.layer(view[side])?.title ?? "";
   });
   $("swap").addEventListener("click", () => view.swap());
@@ -76,6 +79,6 @@ async function showValues(view, cache, cursor) {
 }
 
 function described(value, scale) {
-  if (Array.isArray(value)) return value.map(each => Number(each.toPrecision(4))).join(" ");
+  if (Array.isArray(value)) return value.map(each => Number.isInteger(each) ? each : Number(each.toPrecision(4))).join(" ");
   return withUnit(formatted(value, scale), scale.unit);
 }

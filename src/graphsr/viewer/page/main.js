@@ -8,6 +8,7 @@ import * as embedded from "viewer/embedded.js";
 import {resize} from "viewer/gl.js";
 import {setUpKeys} from "viewer/keys.js";
 import {setUpLayerTable} from "viewer/layer-table.js";
+import {Orbit} from "viewer/orbit.js";
 import {Painter} from "viewer/painter.js";
 import {setUpPointer} from "viewer/pointer.js";
 import {setUpProfile} from "viewer/profile.js";
@@ -20,7 +21,7 @@ const $ = id => document.getElementById(id);
 
 async function start() {
   const server = $("embedded") ? embedded : served;
-  const view = new View(), camera = new Camera();
+  const view = new View(), camera = new Camera(), orbit = new Orbit();
   const state = await server.state();
   const painter = new Painter($("image"), state.palettes);
   const cache = new TileCache(server, painter.gl, () => view.change("tiles"));
@@ -30,9 +31,9 @@ async function start() {
   setUpColourPanel(view);
   setUpDrawing(view, camera);
   setUpPointer(view, camera);
-  setUpProfile(view, cache);
-  setUpCloud(view, server, state);
-  setUpTools(view, camera, server);
+  setUpProfile(view, camera, cache);
+  setUpCloud(view, orbit, server, state);
+  setUpTools(view, camera, orbit, server);
   view.setState(state);
   setUpSolveForm(view, server);
   showFiles(state.files);
@@ -70,7 +71,7 @@ function setUpImage(view, camera, painter, cache) {
   view.change("split", "camera");
 }
 
-function setUpTools(view, camera, server) {
+function setUpTools(view, camera, orbit, server) {
   const pressed = (id, on) => $(id).setAttribute("aria-pressed", on);
   const actions = {
     fit() { camera.fit(); view.change("camera", "fit"); },
@@ -111,7 +112,7 @@ function setUpTools(view, camera, server) {
     document.body.dataset.tool = view.tool;
   });
   view.on("mode line", () => { $("hint").textContent = hint(view); });
-  setUpKeys(view, camera, actions, server.canSolve);
+  setUpKeys(view, camera, orbit, actions, server.canSolve);
 }
 
 function hint(view) {

@@ -1,4 +1,4 @@
-// Turning, moving and zooming of the point cloud by mouse and touch.
+// Turning, moving and zooming of the point cloud by mouse and touch; keys turn and zoom it too.
 
 import {clamp} from "viewer/camera.js";
 
@@ -37,8 +37,7 @@ export class Orbit {
         this.x += dx * unit;
         this.y += dy * unit;
       } else if (pointers.size === 1) {
-        this.yaw -= dx * TURN;
-        this.pitch = clamp(this.pitch + dy * TURN, -1.6, 1.6);
+        this.turn(dx, dy);
       } else {
         const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
         const apart = (x, y) => Math.max(1, Math.hypot(x - other.x, y - other.y));
@@ -59,6 +58,11 @@ export class Orbit {
       this.reset(this.home);
       changed();
     });
+  }
+
+  turn(dx, dy) {
+    this.yaw -= dx * TURN;
+    this.pitch = clamp(this.pitch + dy * TURN, -1.6, 1.6);
   }
 
   zoom(factor) {

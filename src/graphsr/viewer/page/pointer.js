@@ -22,6 +22,8 @@ export function setUpPointer(view, camera) {
     event.preventDefault();
     canvas.setPointerCapture(event.pointerId);
     const at = place(event);
+    view.cursor = inImage(at); // a finger does not move before it touches
+    view.change("cursor");
     pointers.set(event.pointerId, at);
     drag = pointers.size > 1 ? "pinch" : view.tool === "profile" && event.button === 0 ? "line" : "pan";
     if (drag === "line") {
@@ -60,7 +62,8 @@ export function setUpPointer(view, camera) {
       drag = pointers.size ? "pan" : null;
     });
   }
-  canvas.addEventListener("pointerleave", () => {
+  canvas.addEventListener("pointerleave", event => {
+    if (event.pointerType === "touch") return; // lifted: what it touched can be read now
     view.cursor = null;
     view.change("cursor");
   });

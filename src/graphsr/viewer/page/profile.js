@@ -9,7 +9,7 @@ const MOST_SAMPLES = 2000;
 // Told apart by everybody (M. Okabe and K. Ito, 2008).
 const COLOURS = {source: "#999999", interpolated: "#e69f00", target: "#0072b2", truth: "#009e73", previous: "#cc79a7"};
 
-export function setUpProfile(view, cache) {
+export function setUpProfile(view, camera, cache) {
   let plot = null;
   const draw = newestOnly(async line => {
     if (!line) return;
@@ -20,8 +20,9 @@ export function setUpProfile(view, cache) {
     const values = await Promise.all(
       layers.map(layer => valuesAlong(cache, layer, channelOf(layer, view.channel), line, count)));
     $("profile").hidden = false;
+    $("profile").classList.toggle("above", camera.toStage(line.x0, line.y0).y > camera.stage.height / 2); // not on it
     $("profile-title").textContent =
-      `Profile from ${placeText(line.x0, line.y0)} to ${placeText(line.x1, line.y1)}, ${length.toFixed(0)} pixels`;
+      `Profile from (${placeText(line.x0, line.y0)}) to (${placeText(line.x1, line.y1)}): ${length.toFixed(0)} pixels`;
     const key = layers.map(layer => layer.name).join();
     if (plot?.key !== key) {
       plot?.chart.destroy();
