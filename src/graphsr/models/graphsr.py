@@ -208,7 +208,7 @@ class GraphSR(Model):
 
     def _noise(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> torch.Tensor:
         measured = window.scale.standardise_source(torch.where(window.known, source, torch.nan))
-        # Noise spans decades, which half precision does not, and gradients of its convolutions came out as infinite.
+        # Noise spans decades, which half precision does not, and its convolutions are dilated (models/reweighting.py).
         with torch.autocast(colours.device.type, enabled=False):
             found: torch.Tensor = self.noise_network(colours, measured, window, log_factor(window.sampling))
         return found

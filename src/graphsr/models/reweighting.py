@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from graphsr.features.normalisation import FoldedConvolution, Layer
+from graphsr.features.normalisation import FoldedConvolution
 from graphsr.features.strips import strips
 from graphsr.graph import Edges, differences
 
@@ -73,10 +73,15 @@ class Reweighting(nn.Module):
 
     def _change(self, planes: Tensor) -> Tensor:
         """Return the logarithms (B, 2, H, W) that edge weights down and right are multiplied by."""
-        x = _layer(self.first, activate=True)(planes)
-        y = _layer(self.wide)(x)
-        x = torch.relu(x + y) if torch.is_grad_enabled() else x.add_(y).relu_()
-        return _MOST * torch.tanh(_layer(self.last)(x) / _MOST)
+        if torch.is_grad_enabled():
+            # On the CPU torch's weight gradients of dilated convolutions in bfloat16 are wrong, or not finite, where
+            # the channels read are no multiple of 16 (2.13; docs/evidence/training-runs.md).
+            with torch.autocast(planes.device.type, enabled=False):
+                x = torch.relu(self.first(planes))
+                return _MOST * torch.tanh(self.last(torch.relu(x + self.wide(x))) / _MOST)
+        x = _folded(self.first, activate=True)(planes)
+        x = x.add_(_folded(self.wide)(x)).relu_()
+        return _MOST * torch.tanh(_folded(self.last)(x) / _MOST)
 
 
 def _planes(edges: Edges, target: Tensor, colours: Tensor, component: Tensor, factor: Tensor | float) -> Tensor:
@@ -101,9 +106,7 @@ def _times(weights: Tensor, logarithms: Tensor) -> Tensor:
     return weights * logarithms.to(weights.dtype).exp()
 
 
-def _layer(convolution: nn.Conv2d, *, activate: bool = False) -> Layer:
-    """Return a convolution and perhaps a ReLU, in one pass where nothing is trained."""
-    if not torch.is_grad_enabled():
-        assert convolution.bias is not None
-        return FoldedConvolution(convolution, convolution.weight, convolution.bias, "relu" if activate else None)
-    return nn.Sequential(convolution, nn.ReLU()) if activate else convolution
+def _folded(convolution: nn.Conv2d, *, activate: bool = False) -> FoldedConvolution:
+    """Return a convolution and perhaps a ReLU in one pass, where nothing is trained."""
+    assert convolution.bias is not None
+    return FoldedConvolution(convolution, convolution.weight, convolution.bias, "relu" if activate else None)
