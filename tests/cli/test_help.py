@@ -96,6 +96,12 @@ def test_sentences_fill_the_lines_of_a_narrow_terminal(run: Run, monkeypatch: py
     assert "graphsr upsample photo.jpg lidar.png -o depth.png --preview look.png" in lines
 
 
+def test_experiments_are_listed_a_line_each(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in run("reproduce", "--help").out.splitlines()]
+    assert "table2          trained on one data set, measured on another" in lines
+
+
 @pytest.mark.parametrize("command", ["upsample", "raster", "export", "evaluate", "calibrate", "benchmark solver"])
 def test_commands_that_write_a_result_have_overwrite(run: Run, command: str) -> None:
     assert "--overwrite" in run(*command.split(), "--help").out

@@ -48,5 +48,9 @@ def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _whole_sentences(text: str) -> str:
-    """Undo line breaks inside a sentence, so that a narrow terminal does not break its lines twice."""
-    return re.sub(r"(?<![.:\n\b])\n(?=\S)", " ", text)
+    """Undo line breaks inside a sentence, so that a narrow terminal does not break its lines twice.
+
+    Paragraphs that begin with a backspace are lists and examples: typer prints their lines as they are.
+    """
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if p.startswith("\b") else re.sub(r"(?<![.:])\n(?=\S)", " ", p) for p in paragraphs)
