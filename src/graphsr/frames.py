@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal, NamedTuple
 
@@ -88,6 +88,14 @@ class _Before(NamedTuple):
     age: torch.Tensor  # (B, 1, H, W)
 
 
+@dataclass
+class _Memory:
+    """What is kept between calls: the guide of the problem that is being made, and the frame before."""
+
+    guide: torch.Tensor | None = None
+    before: _Before | None = None
+
+
 class Following(Wrapper):
     """Another model, whose solves begin at the target before; it remembers one frame.
 
@@ -100,8 +108,7 @@ class Following(Wrapper):
     def __init__(self, model: Model, steady: bool | float = False) -> None:
         super().__init__(model, bytes_per_channel=64)
         self.most_frames = _most_frames(steady)
-        self._guide: torch.Tensor | None = None
-        self._before: _Before | None = None
+        self._memory = _Memory()  # shared with copies of this model that differ in how they weigh the source
 
     def prepare(
         self,
@@ -112,11 +119,11 @@ class Following(Wrapper):
         exact: bool = False,
         window: Window | None = None,
     ) -> Problem | torch.Tensor:
-        self._guide = guide
+        self._memory.guide = guide
         return self.model.prepare(guide, source, confidence=confidence, exact=exact, window=window)
 
     def finish(self, prepared: Problem | torch.Tensor, offset: torch.Tensor | None = None) -> Result:
-        guide, before = self._guide, self._before
+        guide, before = self._memory.guide, self._memory.before
         assert guide is not None
         age = torch.zeros_like(guide[:, :1])
         if isinstance(prepared, Problem) and before is not None and _alike(before, guide, prepared):
@@ -129,7 +136,7 @@ class Following(Wrapper):
                 age = (still * before.age.to(still)).clamp_max(self.most_frames - 1)
                 prepared = _with_prior(prepared, target, age)
         result = super().finish(prepared, offset)
-        self._before = _Before(guide, result.target, age + 1)
+        self._memory.before = _Before(guide, result.target, age + 1)
         return result
 
 

@@ -328,19 +328,19 @@ class TestConfidence:
         assert all(key.startswith("noise_network.statistics.") for key in missing.unexpected_keys)
         pair = images(2, 3, 40, 40), images(2, 1, 10, 10, seed=2)
         with torch.no_grad():
-            before = network.noise(*pair)
-            torch.testing.assert_close(before, plain.noise(*pair), atol=1e-3, rtol=0)
+            before = network.restored(*pair).noise
+            torch.testing.assert_close(before, plain.restored(*pair).noise, atol=1e-3, rtol=0)
             for parameter in network.noise_network.statistics.parameters():
                 parameter.add_(torch.randn_like(parameter), alpha=0.2)
-            assert not torch.allclose(before, network.noise(*pair))
+            assert not torch.allclose(before, network.restored(*pair).noise)
 
     def test_steps_are_no_errors_of_a_source_whose_footprint_is_stated(self):
         network = model(replace(self.HOW, noise_statistics=True))
         network.noise_network.statistics.last.bias.data = torch.tensor([-1.0, -30.0])  # a third of a step, no noise
         pair = images(1, 3, 40, 40), images(1, 1, 10, 10, seed=2)
         with torch.no_grad():
-            assert network.noise(*pair).median() > 0.1
-            assert network.noise(*pair, footprint="point").median() < 0.01
+            assert network.restored(*pair).noise.median() > 0.1
+            assert network.restored(*pair, footprint="point").noise.median() < 0.01
 
     def test_statistics_without_predicted_noise_are_refused(self):
         with pytest.raises(InputError, match="noise_statistics are for the network of the noise: they need confidence"):
@@ -352,7 +352,7 @@ class TestConfidence:
         guide, source = images(2, 3, 40, 40), images(2, 1, 10, 10, seed=2)
         source[:, :, 3, 4] = torch.nan
         with torch.no_grad():
-            torch.testing.assert_close(network.noise(guide, source), network.run(guide, source).noise)
+            torch.testing.assert_close(network.restored(guide, source).noise, network.run(guide, source).noise)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float64, torch.float16, torch.int16])

@@ -16,6 +16,7 @@ import torch
 import graphsr
 from graphsr import features
 from graphsr.errors import InputError
+from graphsr.models.noise import LEAST, MOST
 from graphsr.models.onnx_files import OPSET, write_onnx
 from graphsr.models.published_interpolation import interpolate_published
 
@@ -107,7 +108,8 @@ def graph_of(opened: onnxruntime.InferenceSession, guide: torch.Tensor, source: 
         edges, offsets = (graph_in(found, kind) for kind in (name.removesuffix("target"), "offset_"))
         confidence, size = torch.from_numpy(found["confidence"]), (guide.shape[2], guide.shape[3])
         offsets = offsets if name == "second_target" else None
-        given[name] = graphsr.solve(edges, source, size, confidence=confidence, offsets=offsets, rtol=1e-6)
+        measured = torch.from_numpy(found.get("restored", source.numpy()))
+        given[name] = graphsr.solve(edges, measured, size, confidence=confidence, offsets=offsets, rtol=1e-6)
         found = run(opened, guide=guide, source=source, **given)
     return found
 
@@ -133,6 +135,28 @@ def test_a_model_that_looks_at_targets_takes_them_and_says_their_graphs(
         guide, source = pair(size, source_size, holes)
         with torch.no_grad():
             assert_same_graph(graph_of(opened, guide, source), model.prepare(guide, source))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("noise", [1e-4, 1e-2], ids=["clean", "noisy"])
+def test_the_restored_source_is_the_same(tmp_path: Path, holes: bool, noise: float) -> None:
+    model = model_of(replace(EVERYTHING, offsets=False, restoration=8))
+    torch.nn.init.normal_(model.restoration.last.weight)
+    torch.nn.init.zeros_(model.noise_network.last.weight)
+    level = math.log(noise / LEAST) / math.log(MOST / LEAST)
+    model.noise_network.last.bias.data.fill_(math.log(level / (1 - level)))
+    opened = session(model, tmp_path / "model.onnx")
+    for size, source_size in SIZES:
+        guide, source = pair(size, source_size, holes)
+        found = run(opened, guide=guide, source=source)
+        with torch.no_grad():
+            problem = model.prepare(guide, source)
+        assert_same_graph(found, problem)
+        np.testing.assert_array_equal(np.isnan(found["restored"]), np.isnan(source.numpy()))
+        restored = torch.where(torch.isnan(source), problem.source, torch.from_numpy(found["restored"]))
+        torch.testing.assert_close(restored, problem.source, rtol=1e-5, atol=0)
+        kept = noise < 1e-3 or size == source_size  # at x1 no noise is predicted
+        assert torch.equal(restored, torch.where(torch.isnan(source), problem.source, source)) == kept
 
 
 def test_the_bundled_model_is_the_same(tmp_path: Path) -> None:

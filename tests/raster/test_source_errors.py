@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import graphsr
 from graphsr import InputError
@@ -42,6 +43,20 @@ def test_it_is_what_upsample_gives() -> None:
     plain = graphsr.upsample(np.moveaxis(guide, 0, 2), source[0], model="colour", **how).target
     found = upsampled(guide, source, GRID, tile=96, **how)[0]
     assert np.sqrt(np.square(found - plain).mean()) < 0.03 * plain.std()
+
+
+@pytest.mark.parametrize("how", [{"noise": 1.0}, {"robust": True}])
+def test_what_is_stated_of_the_errors_takes_the_place_of_a_restoration(how: dict[str, Any]) -> None:
+    guide, source, _ = with_errors(noise=0.05)
+    torch.manual_seed(0)
+    model = graphsr.GraphSR(graphsr.Architecture(extractor="colour", confidence=True, restoration=4)).eval()
+    torch.nn.init.normal_(model.restoration.last.weight)
+    torch.nn.init.zeros_(model.noise_network.last.bias)  # a hundredth of the standard deviation, about
+    models = model, model.without_restoration()
+    restoring, plain = (upsampled(guide, source, GRID, each, tile=96, **how) for each in models)
+    np.testing.assert_array_equal(restoring, plain)
+    restoring, plain = (upsampled(guide, source, GRID, each, tile=96) for each in models)
+    assert largest_difference(restoring, plain) > 0.01
 
 
 def test_parts_without_data_do_not_make_the_noise_smaller() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from graphsr.models.restoration import Restored
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.training.loss import LOSSES, noise_loss, target_loss
 
@@ -56,7 +57,8 @@ class TestNoiseLoss:
     def best(self, target, source) -> float:
         """Return the predicted noise, the same for all pixels, that has the least loss."""
         candidates = torch.logspace(-4.3, 0.5, 100)
-        losses = [float(noise_loss(torch.full_like(source, float(noise)), target, source)) for noise in candidates]
+        noises = [torch.full_like(source, float(noise)) for noise in candidates]
+        losses = [float(noise_loss(Restored(source, noise), target, source)) for noise in noises]
         return float(candidates[int(np.argmin(losses))])
 
     @pytest.mark.parametrize("strength", [0.01, 0.1])
@@ -70,9 +72,10 @@ class TestNoiseLoss:
     def test_does_not_change_with_the_unit(self):
         target, source = self.noisy(0.1)
         noise = torch.full_like(source, 0.05)
-        metres = float(noise_loss(noise, target, source))
-        # Measured: equal to 2e-6.
-        assert float(noise_loss(noise, 1000 * target, 1000 * source)) == pytest.approx(metres, rel=1e-4)
+        metres, millimetres = (
+            float(noise_loss(Restored(times * source, noise), times * target, times * source)) for times in (1, 1000)
+        )
+        assert millimetres == pytest.approx(metres, rel=1e-4)  # measured: equal to 2e-6
 
     def test_does_not_see_missing_and_unknown_pixels(self):
         target, source = self.noisy(0.1)
@@ -80,12 +83,27 @@ class TestNoiseLoss:
         source[..., :2] = torch.nan
         target[..., -8:, :] = torch.nan
         noise.requires_grad_()
-        loss = noise_loss(noise, target, source)
+        loss = noise_loss(Restored(source, noise), target, source)
         loss.backward()
         assert bool(torch.isfinite(noise.grad).all())
         assert bool((noise.grad[..., :2] == 0).all())
         assert bool((noise.grad[..., -2:, :] == 0).all())
         assert bool((noise.grad[..., :-2, 2:] != 0).all())
+
+    def test_a_source_with_less_error_has_less_of_it(self):
+        target, source = self.noisy(0.1)
+        clean, noise = pair()[1], torch.full_like(source, 0.05)
+        restored = [source + share * (clean - source) for share in (0.0, 0.5, 1.0)]
+        losses = [float(noise_loss(Restored(each, noise), target, source)) for each in restored]
+        assert losses[0] > losses[1] + 1 > losses[2] + 2
+
+    def test_has_a_gradient_for_the_restored_source(self):
+        target, source = self.noisy(0.1)
+        source[..., :2] = torch.nan
+        restored = (source + 0.01).requires_grad_()
+        noise_loss(Restored(restored, torch.full_like(source, 0.05)), target, source).backward()
+        assert bool((restored.grad[..., :2] == 0).all())
+        assert bool((restored.grad[..., 2:] != 0).all())
 
 
 def test_relative_to_interpolation_it_does_not_matter_where_zero_is():

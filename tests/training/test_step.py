@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -116,6 +117,18 @@ def test_the_noise_can_be_trained_alone(footprint):
     idle = without_gradient(TrainingStep(network, Optimisation(loss="noise")), *batch(), footprint)
     assert all(not name.startswith("network.noise_network") for name in idle)
     assert any(name.startswith("network.feature_extractor") for name in idle)
+
+
+def test_the_restoration_of_a_known_noise_can_be_trained_alone(tmp_path):
+    start = str(tmp_path / "plain.safetensors")
+    graphsr.save(GraphSR(TINY_WITH_NOISE), start)
+    network = initial_network(Config(start=start, model=replace(TINY_WITH_NOISE, restoration=4), data=DATA))
+    freeze(network, ("noise_network",))
+    last: Any = network.restoration.last
+    torch.nn.init.normal_(last.weight)  # 0 at first: what is before it gets no gradient
+    idle = without_gradient(TrainingStep(network, Optimisation(loss="noise")), *batch())
+    assert all(not name.startswith("network.restoration") for name in idle)
+    assert any(name.startswith("network.noise_network") for name in idle)
 
 
 @pytest.mark.parametrize("noise_loss", [0.0, 0.1])

@@ -69,6 +69,7 @@ def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling:
         The shift, or None where energies do not tell one near that placement.
     """
     guide, source, sampling = _middle(guide, source, sampling)
+    model = model.without_restoration()  # which would fit the source to each placement that is tried
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     seen = torch.from_numpy(np.array(np.moveaxis(guide, 2, 0)[None], np.float32)).to(device)
     planes = torch.from_numpy(source[None]).to(device, torch.float64)

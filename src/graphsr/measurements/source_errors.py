@@ -76,6 +76,7 @@ def run_weighed(
 
     `sampling` says where the source lies and what its pixels average over; default boxes edge to edge.
     """
+    model = model.without_restoration()  # what is stated takes the place of what it predicts
     known = known_pixels(source, confidence)
     mean = None
     if source.dtype in WIDE:

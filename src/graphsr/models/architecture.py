@@ -31,6 +31,8 @@ class Architecture:
         confidence: Whether to predict the standard deviation of each source pixel's error, and from it a confidence.
         noise_statistics: Whether what predicts that also sees how the source as a whole was sampled, whether it lies
             aside, and how noisy it is.
+        restoration: Width of a small network at the source's resolution that removes noise as far as it is predicted;
+            0: none.
         colour_mu: The mu of the colour graph to begin from, which the network strengthens or weakens; 0: none.
         colour_power: With which power of the squared difference edge weights of that colour graph fall.
         first_target: Whether to show the network the target of that colour graph beside the interpolated source, and to
@@ -55,6 +57,7 @@ class Architecture:
     detail: bool = False
     confidence: bool = False
     noise_statistics: bool = False
+    restoration: int = 0
     colour_mu: float = 0.0
     colour_power: float = 1.25
     first_target: bool = False
@@ -88,6 +91,8 @@ class Architecture:
             )
         if self.noise_statistics and not self.confidence:
             raise InputError("GraphSR: noise_statistics are for the network of the noise: they need confidence")
+        if self.restoration < 0 or (self.restoration and not self.confidence):
+            raise InputError("GraphSR: restoration is a number of channels, and needs confidence")
         if self.reweighting < 0 or (self.reweighting and self.published):
             raise InputError("GraphSR: reweighting is a number of channels, and not for `published` models")
         if self.local_scale and (self.published or self.offsets):

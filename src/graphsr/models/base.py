@@ -31,8 +31,8 @@ class Result:
         target: (B, K, H, W).
         problem: What was solved; None for models without a graph.
         solution: How the solve went; None for models without a graph.
-        noise: (B, 1, h, w) predicted standard deviation of each source pixel's error, in those of the source; None
-            where the model predicts none.
+        noise: (B, 1, h, w) predicted standard deviation of each source pixel's error, in those of the source, after
+            what was removed of it; None where the model predicts none.
     """
 
     target: torch.Tensor
@@ -167,6 +167,13 @@ class Model(nn.Module, ABC):
         """Return the same model, weights shared, that does not look at its own target to change edge weights.
 
         For sources that are estimates themselves: their steps are not to be believed.
+        """
+        return self
+
+    def without_restoration(self) -> Model:
+        """Return the same model, weights shared, that takes the source as it is, noise and all.
+
+        For sources whose errors are stated, or found in another way.
         """
         return self
 

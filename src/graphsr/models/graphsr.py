@@ -21,9 +21,10 @@ from graphsr.models.first_target import LAMBDA as FIRST_LAMBDA
 from graphsr.models.first_target import first_graph, sharpened
 from graphsr.models.local_scale import CELL, REACH, LocalScale, local_scale
 from graphsr.models.network_input import channels_last, hints, log_factor, of_source_pixels
-from graphsr.models.noise import NoiseNetwork, from_median
+from graphsr.models.noise import NoiseNetwork, from_median, seen_planes
 from graphsr.models.prediction import Prediction, join_images, join_strips
 from graphsr.models.published_interpolation import interpolate_published
+from graphsr.models.restoration import LEAST_RESTORED, Restoration, Restored
 from graphsr.models.reweighting import Reweighting
 from graphsr.models.shown_target import shown_target
 from graphsr.models.window import Locality, Window
@@ -74,6 +75,8 @@ class GraphSR(Model):
         if architecture.confidence:
             self.log_noise_unit = nn.Parameter(torch.tensor([math.log(_FIRST_NOISE_UNIT)]))
             self.noise_network = NoiseNetwork(architecture.noise_statistics)
+        if architecture.restoration:
+            self.restoration = Restoration(architecture.restoration)
         if architecture.reweighting:
             self.reweighting = Reweighting(architecture.reweighting)
         self.feature_extractor = features.build(
@@ -92,6 +95,11 @@ class GraphSR(Model):
     def without_reweighting(self) -> GraphSR:
         other = copy.copy(self)
         other.architecture = replace(self.architecture, reweighting=0)
+        return other
+
+    def without_restoration(self) -> GraphSR:
+        other = copy.copy(self)
+        other.architecture = replace(self.architecture, restoration=0)
         return other
 
     @property
@@ -134,17 +142,19 @@ class GraphSR(Model):
         window = window or whole(guide, source, confidence)
         sampling, scale = window.sampling, window.scale
         published = self.architecture.published
-        if published and sampling.edge_to_edge:
-            interpolated = interpolate_published(source, sampling.size, known)
-        else:
-            interpolated = interpolate_source(source, sampling, known)
         colours = imagenet_normalised(unit_range(guide)) if published else scale.standardise_guide(guide)
         measured = torch.where(known, source, torch.nan)
         noise = None
         if self.architecture.confidence and (self.training or _noise_is_predicted(source, sampling)):
-            noise = self._noise(colours, source, window)
+            way = self.without_restoration() if exact else self
+            measured, noise = way._restored(colours, measured, window)
+            source = torch.where(known, measured, source)
             found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
+        if published and sampling.edge_to_edge:
+            interpolated = interpolate_published(source, sampling.size, known)
+        else:
+            interpolated = interpolate_source(source, sampling, known)
         predicted, shown = self._final_graph(colours, interpolated, measured, confidence, window)
         start = interpolated
         if shown is not None and source.shape[1] == 1:
@@ -190,28 +200,38 @@ class GraphSR(Model):
         edges = self.reweighting(edges, _on_scale(shown, scale), colours, seen, log_factor(window.sampling))
         return Prediction(edges, offsets), shown
 
-    def noise(self, guide: torch.Tensor, source: torch.Tensor, *, footprint: str = "box") -> torch.Tensor:
-        """Predict the noise of a source alone, without its target.
+    def restored(self, guide: torch.Tensor, source: torch.Tensor, *, footprint: str = "box") -> Restored:
+        """Predict the noise of a source and remove what can be removed of it, without its target.
 
         Args:
             guide: (B, C, H, W).
             source: (B, K, h, w), NaN is missing.
             footprint: What a source pixel averages over, one of `graphsr.footprints.FOOTPRINTS`.
-
-        Returns:
-            Standard deviation of each source pixel's error (B, 1, h, w), in those of the source.
         """
         guide, source = self.select_channels(self._converted("guide", guide)), self._converted("source", source)
         size, source_size = ((image.shape[-2], image.shape[-1]) for image in (guide, source))
         window = whole(guide, source, None, Sampling(size, source_size, footprint=footprint))
-        return self._noise(window.scale.standardise_guide(guide), source, window)
+        measured = torch.where(window.known, source, torch.nan)
+        return self._restored(window.scale.standardise_guide(guide), measured, window)
 
-    def _noise(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> torch.Tensor:
-        measured = window.scale.standardise_source(torch.where(window.known, source, torch.nan))
-        # Noise spans decades, which half precision does not, and its convolutions are dilated (models/reweighting.py).
+    def _restored(self, colours: torch.Tensor, source: torch.Tensor, window: Window) -> Restored:
+        """Return a source (B, K, h, w), NaN is missing, without the noise that can be removed."""
+        scale, sampling = window.scale, window.sampling
+        measured = scale.standardise_source(source)
+        # Noise spans decades, which half precision does not, and these convolutions are dilated
+        # (models/reweighting.py).
         with torch.autocast(colours.device.type, enabled=False):
-            found: torch.Tensor = self.noise_network(colours, measured, window, log_factor(window.sampling))
-        return found
+            planes = seen_planes(colours, measured, sampling, log_factor(sampling))
+            noise = self.noise_network(planes, measured, stated=sampling.footprint != "box")
+            noisy = noise.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED
+            if not self.architecture.restoration or source.shape[1] > 1:
+                return Restored(source, noise)
+            if not (torch.is_grad_enabled() or noisy.any()):
+                return Restored(source, noise)
+            restored, left = self.restoration(planes, measured, noise)
+        # The correction alone is scaled: it is small, and values may be large.
+        corrected = source + (restored - measured) * scale.source_std
+        return Restored(torch.where(noisy, corrected, source), torch.where(noisy, left, noise))
 
     def predict(
         self,

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, pad
 
 from graphsr.models.source_statistics import OF_ALL, source_statistics
-from graphsr.models.window import Window
 from graphsr.sampling import Sampling
 
 # The standard deviations of a source pixel's error that can be predicted, in those of the source.
@@ -24,7 +23,11 @@ _CHANNELS = 24
 _DILATIONS = 1, 2, 4
 # Of the differences from the median over the whole source: noise raises all of them, outliers the last.
 QUANTILES = 0.5, 0.8, 0.95
-_INPUTS = 10 + len(QUANTILES)
+# What is seen of each source pixel: it, how far it is from the median around it, the size of that and the mean size
+# around it, quantiles, whether it is known, the factor, mean and deviation of the guide.
+PLANES = 10 + len(QUANTILES)
+DIFFERENCE = 1
+_GUIDE = slice(PLANES - 4, PLANES - 1)
 # Quantiles are taken of about so many source pixels.
 SAMPLED = 2**16
 
@@ -42,7 +45,7 @@ class NoiseNetwork(nn.Module):
 
     def __init__(self, statistics: bool = False) -> None:
         super().__init__()
-        self.first = _convolution(_INPUTS, 1)
+        self.first = _convolution(PLANES, 1)
         self.blocks = nn.ModuleList(_convolution(_CHANNELS, dilation) for dilation in _DILATIONS)
         self.overall = nn.Conv2d(_CHANNELS, _CHANNELS, 1)
         self.after = nn.ModuleList(_convolution(_CHANNELS, 1) for _ in range(2))
@@ -50,54 +53,23 @@ class NoiseNetwork(nn.Module):
         nn.init.constant_(self.last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
         self.statistics = ErrorParts() if statistics else None
 
-    def forward(self, colours: Tensor, source: Tensor, window: Window, factor: float) -> Tensor:
+    def forward(self, planes: Tensor, source: Tensor, stated: bool) -> Tensor:
         """Return the standard deviations (B, 1, h, w), in those of the source; channels share them.
 
         Args:
-            colours: (B, 3, H, W), the standardised guide.
+            planes: What `seen_planes` returns.
             source: (B, K, h, w), standardised; NaN is missing.
-            window: Where the source pixels lie, and which were measured.
-            factor: 0 at x8, 1 at x32.
-        """
-        mean, variation = _guide_in_source_pixels(colours, window.sampling)
-        return self.of_means(mean, variation, source, factor, stated=window.sampling.footprint != "box")
-
-    def of_means(self, mean: Tensor, variation: Tensor, source: Tensor, factor: float, *, stated: bool) -> Tensor:
-        """Return the same of the guide's mean (B, 3, h, w) and deviation (B, 1, h, w) in each source pixel.
-
-        Args:
-            mean, variation: Of the standardised guide.
-            source: As above.
-            factor: As above.
             stated: Whether source pixels are known to be other than means over their area, and the guide's the same.
         """
-        difference = from_median(source)
-        size = difference.abs()
-        around = avg_pool2d(pad(size, (1, 1, 1, 1), mode="replicate"), 3, 1)
-        planes = torch.stack(
-            (
-                torch.nan_to_num(source),
-                difference,
-                *(0.2 * torch.log10(each + LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
-                torch.isfinite(source).to(source.dtype) - 1,
-                torch.full_like(size, factor),
-            ),
-            2,
-        ).flatten(0, 1)
-        mean, variation = (each.repeat_interleave(source.shape[1], 0) for each in (mean, variation))
-        channels = source.flatten(0, 1).unsqueeze(1)
-        found = self.of_planes(torch.cat([planes, mean, variation], 1), channels, mean, stated, _sampled)
+        found = self.of_planes(planes, source.flatten(0, 1).unsqueeze(1), stated, _sampled)
         return found.reshape(source.shape).log().mean(1, keepdim=True).exp()
 
-    def of_planes(
-        self, planes: Tensor, source: Tensor, mean: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]
-    ) -> Tensor:
+    def of_planes(self, planes: Tensor, source: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Tensor:
         """Return the standard deviations (B, 1, h, w) of sources of one channel.
 
         Args:
-            planes: (B, _INPUTS, h, w).
+            planes: (B, PLANES, h, w).
             source: (B, 1, h, w), standardised; NaN is missing.
-            mean: (B, 3, h, w), of the standardised guide.
             stated: As above.
             sampled: As `source_statistics` takes it.
         """
@@ -108,7 +80,7 @@ class NoiseNetwork(nn.Module):
         for block in self.after:
             x = x + torch.relu(block(x))
         found = torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * torch.sigmoid(self.last(x)))
-        return found if self.statistics is None else found + self.statistics(source, mean, stated, sampled)
+        return found if self.statistics is None else found + self.statistics(source, planes[:, _GUIDE], stated, sampled)
 
 
 class ErrorParts(nn.Module):
@@ -139,6 +111,32 @@ class ErrorParts(nn.Module):
 
 def _convolution(inputs: int, dilation: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, _CHANNELS, 3, padding=dilation, dilation=dilation, padding_mode="replicate")
+
+
+def seen_planes(colours: Tensor, source: Tensor, sampling: Sampling, factor: float) -> Tensor:
+    """Return what is seen of each source pixel (B K, PLANES, h, w), channel by channel.
+
+    Args:
+        colours: (B, 3, H, W), the standardised guide.
+        source: (B, K, h, w), standardised; NaN is missing.
+        sampling: Where the source pixels lie.
+        factor: 0 at x8, 1 at x32.
+    """
+    difference = from_median(source)
+    size = difference.abs()
+    around = avg_pool2d(pad(size, (1, 1, 1, 1), mode="replicate"), 3, 1)
+    planes = torch.stack(
+        (
+            torch.nan_to_num(source),
+            difference,
+            *(0.2 * torch.log10(each + LEAST) + 0.5 for each in (size, around, *_quantiles(size))),
+            torch.isfinite(source).to(source.dtype) - 1,
+            torch.full_like(size, factor),
+        ),
+        2,
+    ).flatten(0, 1)
+    guide = (each.repeat_interleave(source.shape[1], 0) for each in _guide_in_source_pixels(colours, sampling))
+    return torch.cat([planes, *guide], 1)
 
 
 def _guide_in_source_pixels(colours: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:

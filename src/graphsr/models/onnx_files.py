@@ -25,6 +25,7 @@ _SIZES = {
     "first_target": _GUIDE,
     "second_target": _GUIDE,
     "confidence": _SOURCE,
+    "restored": _SOURCE,
     **{f"{of}down": ("height_less_1", "width") for of in ("", "offset_", "first_", "second_")},
     **{f"{of}right": ("height", "width_less_1") for of in ("", "offset_", "first_", "second_")},
 }
@@ -43,7 +44,8 @@ def write_onnx(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
 
     Inputs are `guide` (B, 3, H, W) and `source` (B, 1, h, w), float32, in any units and edge to edge; NaN in the
     source is missing. Outputs are the edge weights `down` (B, H-1, W) and `right` (B, H, W-1) and, where the model
-    predicts them, `offset_down` and `offset_right` in the units of the source, and `confidence` (B, 1, h, w).
+    predicts them, `offset_down` and `offset_right` in the units of the source, `confidence` (B, 1, h, w), and
+    `restored` (B, 1, h, w), the source without noise, which takes its place in the solve.
     `colour` takes a guide of any number of channels. A checkpoint of the reference implementation takes a guide in
     0..1, and `interpolated` (B, 1, H, W), the source as that interpolates it. A model that looks at a first target
     takes `first_target` (B, 1, H, W), and also returns the graph to find it with, `first_down` and `first_right`; one
@@ -96,7 +98,7 @@ def _export(graph: TracedGraph | TracedColour, path: Path) -> None:
 
 def _axes(graph: TracedGraph | TracedColour, name: str) -> dict[int, str]:
     """Return the axes of any size, with their names."""
-    planes = name in (*graph.inputs, "confidence")  # (B, C, H, W), and not (B, H, W)
+    planes = name in (*graph.inputs, "confidence", "restored")  # (B, C, H, W), and not (B, H, W)
     rows, columns = _SIZES[name]
     axes = {0: "batch", 2 if planes else 1: rows, 3 if planes else 2: columns}
     return {**axes, 1: "channels"} if name == "guide" and isinstance(graph, TracedColour) else axes

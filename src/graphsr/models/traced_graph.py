@@ -20,7 +20,8 @@ from graphsr.models.colour import Colour
 from graphsr.models.first_target import first_graph
 from graphsr.models.graphsr import LEAST_NOISE_FACTOR, GraphSR
 from graphsr.models.local_scale import CELL, LocalScale, local_scale
-from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise
+from graphsr.models.restoration import LEAST_RESTORED
+from graphsr.models.traced_noise import arange, average_matrix, from_median, predict_noise, seen_planes
 from graphsr.scaling import mean_and_std, nonzero, smallest_std
 
 # Holes are filled from images of half the resolution, so often: sources of up to 4096 pixels along a side as a whole.
@@ -53,7 +54,8 @@ class TracedColour(nn.Module):
     def forward(self, guide: Tensor, source: Tensor) -> tuple[Tensor, ...]:
         """Return the edge weights down (B, H-1, W) and right (B, H, W-1)."""
         model = self.model
-        colours, component, _ = _standardised(guide, source, None)
+        colours, (mean, std) = _standardised_guide(guide), _scale(source)
+        component = (_interpolated(guide, source) - mean) / std
         distance = power_law_distance(torch.cat([colours, component], 1), model.mu, model.power)
         edges = edge_weights(distance, weight=model.weight, floor=model.floor)
         return edges.down, edges.right
@@ -86,13 +88,16 @@ class TracedGraph(nn.Module):
         offsets = ("offset_down", "offset_right") if how.offsets else ()
         first = ("first_down", "first_right") if how.first_target else ()
         second = ("second_down", "second_right") if how.reweighting else ()
-        return ("down", "right", *offsets, *(("confidence",) if how.confidence else ()), *first, *second)
+        noise = ("confidence",) if how.confidence else ()
+        restored = ("restored",) if how.restoration else ()
+        return ("down", "right", *offsets, *noise, *restored, *first, *second)
 
     def forward(self, guide: Tensor, source: Tensor, *shown: Tensor) -> tuple[Tensor, ...]:
         """Return what `outputs` names.
 
         Edge weights down (B, H-1, W) and right (B, H, W-1); offsets shaped like them, in the units of the source;
-        confidences (B, 1, h, w), 0 where the source is missing; the edge weights of the targets looked at.
+        confidences (B, 1, h, w), 0 where the source is missing; the source without the noise that is removed, NaN where
+        it is missing; the edge weights of the targets looked at.
 
         Args:
             guide: (B, 3, H, W).
@@ -101,12 +106,13 @@ class TracedGraph(nn.Module):
         """
         model, how = self.model, self.model.architecture
         given = dict(zip(self.inputs[2:], shown, strict=True))
-        colours, component, std = _standardised(guide, source, given.get("interpolated"))
-        if how.published:
-            colours = imagenet_normalised(guide)
-        known = ~torch.isnan(source)
-        mean = mean_and_std(source, known)[0]
+        colours = imagenet_normalised(guide) if how.published else _standardised_guide(guide)
+        (mean, std), known = _scale(source), ~torch.isnan(source)
+        if how.confidence:
+            source, confidence = self._restored(guide, colours, source)
         measured = (source - mean) / std
+        interpolated = given["interpolated"] if how.published else _interpolated(guide, source)
+        component = (interpolated - mean) / std
         scale = self._local_scale(component) if how.local_scale else None
 
         def seen_by(plane: Tensor) -> Tensor:
@@ -133,19 +139,31 @@ class TracedGraph(nn.Module):
         if offsets is not None:
             found += [offsets.down[:, 0] * std[:, 0], offsets.right[:, 0] * std[:, 0]]
         if how.confidence:
-            averages = [average_matrix(shape_as_tensor(guide)[n], shape_as_tensor(source)[n]) for n in (2, 3)]
-            noise = predict_noise(model.noise_network, colours, measured, averages, _log_factor(guide, source))
-            factor = _factor(guide, source)
-            confidence = noise_confidence(noise, model.log_noise_unit.exp(), factor)
-            trained = torch.minimum(*factor) >= LEAST_NOISE_FACTOR
-            confidence = torch.where(trained, confidence, torch.ones_like(confidence))
             found.append(torch.where(known, confidence, torch.zeros_like(confidence)))
+        if how.restoration:
+            found.append(source)
         if how.first_target:
             first = first_graph(colours, component, how)
             found += [first.down, first.right]
         if how.reweighting:
             found += [predicted.down, predicted.right]
         return tuple(found)
+
+    def _restored(self, guide: Tensor, colours: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the source without the noise that is removed, and the confidence of its pixels, (B, 1, h, w)."""
+        model, factor, (mean, std) = self.model, _factor(guide, source), _scale(source)
+        measured = (source - mean) / std
+        averages = [average_matrix(shape_as_tensor(guide)[n], shape_as_tensor(source)[n]) for n in (2, 3)]
+        planes = seen_planes(colours, measured, averages, _log_factor(guide, source))
+        noise = predict_noise(model.noise_network, planes, measured)
+        trained = torch.minimum(*factor) >= LEAST_NOISE_FACTOR
+        if model.architecture.restoration:
+            restored, left = model.restoration(planes, measured, noise)
+            noisy = trained & (noise.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED)
+            source = torch.where(noisy, source + (restored - measured) * std, source)
+            noise = torch.where(noisy, left, noise)
+        confidence = noise_confidence(noise, model.log_noise_unit.exp(), factor)
+        return source, torch.where(trained, confidence, torch.ones_like(confidence))
 
     def _local_scale(self, component: Tensor) -> LocalScale:
         """Return the scale around each pixel of the interpolated source (B, 1, H, W)."""
@@ -159,18 +177,22 @@ class TracedGraph(nn.Module):
         return out[:, :, : size[2], : size[3]]
 
 
-def _standardised(guide: Tensor, source: Tensor, interpolated: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Return guide and interpolated source with mean 0 and deviation 1, and the source's deviation (B, 1, 1, 1)."""
+def _standardised_guide(guide: Tensor) -> Tensor:
     mean = guide.mean((-2, -1), keepdim=True)
     std = (guide - mean).square().mean((1, 2, 3), keepdim=True).sqrt()
+    return (guide - mean) / nonzero(std)
+
+
+def _scale(source: Tensor) -> tuple[Tensor, Tensor]:
+    """Return mean and standard deviation of a source, each (B, 1, 1, 1)."""
+    mean, std = mean_and_std(source, ~torch.isnan(source))
+    return mean, torch.maximum(std, smallest_std(mean))
+
+
+def _interpolated(guide: Tensor, source: Tensor) -> Tensor:
     known = ~torch.isnan(source)
-    source_mean, source_std = mean_and_std(source, known)
-    source_std = torch.maximum(source_std, smallest_std(source_mean))
-    if interpolated is None:
-        filled = _filled(torch.where(known, source, torch.zeros_like(source)), known.to(source.dtype), _LEVELS)
-        size = guide.shape[2], guide.shape[3]
-        interpolated = interpolate(filled, size=size, mode="bicubic", align_corners=False)
-    return (guide - mean) / nonzero(std), (interpolated - source_mean) / source_std, source_std
+    filled = _filled(torch.where(known, source, torch.zeros_like(source)), known.to(source.dtype), _LEVELS)
+    return interpolate(filled, size=(guide.shape[2], guide.shape[3]), mode="bicubic", align_corners=False)
 
 
 def _filled(source: Tensor, known: Tensor, levels: int) -> Tensor:

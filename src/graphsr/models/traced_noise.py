@@ -12,13 +12,10 @@ from torch.onnx.operators import shape_as_tensor
 from graphsr.models.noise import LEAST, QUANTILES, SAMPLED, NoiseNetwork
 
 
-def predict_noise(
-    network: NoiseNetwork, colours: Tensor, source: Tensor, averages: list[Tensor], factor: Tensor
-) -> Tensor:
-    """Return what the network returns: (B, 1, h, w).
+def seen_planes(colours: Tensor, source: Tensor, averages: list[Tensor], factor: Tensor) -> Tensor:
+    """Return what the networks of the source see of each of its pixels: (B, PLANES, h, w).
 
     Args:
-        network: Its layers.
         colours: (B, 3, H, W), the standardised guide.
         source: (B, 1, h, w), standardised; NaN is missing.
         averages: The matrices (h, H) and (w, W) that average over source pixels.
@@ -40,7 +37,18 @@ def predict_noise(
         mean,
         variance.clamp_min(1e-6).sqrt(),
     ]
-    return network.of_planes(torch.cat(planes, 1), source, mean, False, _sampled)
+    return torch.cat(planes, 1)
+
+
+def predict_noise(network: NoiseNetwork, planes: Tensor, source: Tensor) -> Tensor:
+    """Return what the network returns: (B, 1, h, w).
+
+    Args:
+        network: Its layers.
+        planes: What it sees.
+        source: (B, 1, h, w), standardised; NaN is missing.
+    """
+    return network.of_planes(planes, source, False, _sampled)
 
 
 def from_median(source: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 
 from graphsr.models.base import Model
@@ -27,3 +29,9 @@ class Wrapper(Model):
 
     def select_channels(self, guide: torch.Tensor) -> torch.Tensor:
         return self.model.select_channels(guide)
+
+    def without_restoration(self) -> Model:
+        other = copy.copy(self)
+        # What a copy refers to is shared: its own table of modules leaves that of the original as it is.
+        other._modules = {**self._modules, "model": self.model.without_restoration()}
+        return other

@@ -36,6 +36,11 @@ class RasterErrors:
     level: tuple[float, ...] = ()
     confidence: float = 1.0
 
+    @property
+    def said(self) -> bool:
+        """Return whether anything is said."""
+        return self.noise is not None or self.robust is not False
+
 
 def resolve_errors(read: Callable[[Box], np.ndarray], grid: Grid, model: Model, errors: SourceErrors) -> RasterErrors:
     """Resolve what is said of the errors of a source.

@@ -177,7 +177,10 @@ def prepare_tile(
         channels = torch.where(torch.isfinite(channels), channels, statistics.scale().guide_mean)
     rtol = _rtol(statistics.filled(source, box, tile.source_window), statistics)
     # What a model solves before it predicts must not show the window either.
-    pair = _WindowPair(tile, channels, source, grid, statistics, model.with_rtol(rtol), settings, confidence)
+    chosen = model.with_rtol(rtol)
+    if settings.errors.said:
+        chosen = chosen.without_restoration()
+    pair = _WindowPair(tile, channels, source, grid, statistics, chosen, settings, confidence)
     with torch.no_grad():
         prepared = pair.prepare() if settings.errors.robust is False else pair.without_outliers
     done = PreparedTile(tile, prepared, rtol, valid, statistics.source_mean)

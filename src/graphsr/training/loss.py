@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from graphsr.models.restoration import Restored
 from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import mean_and_std, smallest_std
 
@@ -15,6 +16,8 @@ _LEAST_KNOWN = 0.5
 _LEAST_ERROR = 1e-4
 # A clean source must not be called noisy: sources without a larger error than this count so many times.
 _CLEAN, _CLEAN_TIMES = 1e-3, 4.0
+# How many times the error of a restored source counts beside the likelihood of its errors.
+_RESTORED_TIMES = 3.0
 
 
 def target_loss(
@@ -53,15 +56,17 @@ def target_loss(
     return difference.abs().mean() + squared_times * difference.square().mean()
 
 
-def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling | None = None) -> Tensor:
-    """Return the negative log-likelihood of the source's errors under the noise that a network predicts.
+def noise_loss(restored: Restored, target: Tensor, source: Tensor, sampling: Sampling | None = None) -> Tensor:
+    """Return how wrong restored sources are, and the noise that is predicted of them.
 
-    The distribution is Cauchy's: real errors have long tails, and its gradient is bounded. Clean sources count more.
+    The first is their RMS error as a part of that of the source. The other is the negative log-likelihood of their
+    errors. The distribution is Cauchy's: real errors have long tails, and its gradient is bounded. Clean sources count
+    more.
 
     Args:
-        noise: (B, 1, h, w), predicted standard deviation of each source pixel, in standard deviations of the source.
+        restored: Source (B, 1, h, w) and the noise that is left in it, in standard deviations of the source.
         target: (B, 1, H, W), the truth; NaN = unknown.
-        source: (B, 1, h, w), NaN = missing.
+        source: (B, 1, h, w), as measured; NaN = missing.
         sampling: what source pixels average over; default their own area.
 
     Returns:
@@ -72,12 +77,18 @@ def noise_loss(noise: Tensor, target: Tensor, source: Tensor, sampling: Sampling
     true_source, share = sampling.masked(torch.nan_to_num(target), torch.isfinite(target))
     known = torch.isfinite(source)
     mean, std = mean_and_std(source, known)
-    error = torch.nan_to_num(source - true_source) / torch.maximum(std, smallest_std(mean))
-    likelihood = noise.log() + torch.log1p((error.square() + _LEAST_ERROR**2) / noise.square())
-    counted = (known & (share > _LEAST_KNOWN)).to(likelihood.dtype)
-    clean = (error.abs() * counted).amax((1, 2, 3), keepdim=True) < _CLEAN
-    counted = counted * torch.where(clean, _CLEAN_TIMES, 1.0)
-    return (likelihood * counted).sum() / counted.sum().clamp_min(1)
+    std = torch.maximum(std, smallest_std(mean))
+    counted = (known & (share > _LEAST_KNOWN)).to(source.dtype)
+    measured, error = (counted * torch.nan_to_num(each - true_source) / std for each in (source, restored.source))
+    likelihood = restored.noise.log() + torch.log1p((error.square() + _LEAST_ERROR**2) / restored.noise.square())
+    clean = measured.abs().amax((1, 2, 3), keepdim=True) < _CLEAN
+    weight = counted * torch.where(clean, _CLEAN_TIMES, 1.0)
+    found = (likelihood * weight).sum() / weight.sum().clamp_min(1)
+    if restored.source is source:
+        return found
+    pixels = counted.sum((1, 2, 3)).clamp_min(1)
+    left, before = (each.square().sum((1, 2, 3)) / pixels + _CLEAN**2 for each in (error, measured))
+    return found + _RESTORED_TIMES * (left / before).sqrt().mean()
 
 
 def _relative_loss(

@@ -26,7 +26,7 @@ Trainable = GraphSR | NetworkBaseline
 # Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
 _WITH_UNUSED_PARAMETERS = {"fdsr", "pmbanet", "gdpt", "unet-efficientnet-b2"}
 # What changes nothing before it is trained may be new to the model that a training starts from.
-_MAY_BE_NEW = "reweighting.", "noise_network.statistics."
+_MAY_BE_NEW = "reweighting.", "restoration.", "noise_network.statistics."
 
 
 def build_network(config: Config, *, pretrained: bool | str = False) -> Trainable:

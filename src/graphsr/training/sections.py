@@ -93,8 +93,8 @@ class Optimisation:
         weight_decay: as L2 inside Adam.
         clip: largest norm of a gradient; 0: any.
         loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "pooled": the
-            same, but patches that are harder than others of the batch count more; or "noise": only the network that
-            predicts the source's noise is trained, which needs no solve.
+            same, but patches that are harder than others of the batch count more; or "noise": only the networks that
+            predict the source's noise and remove it are trained, which needs no solve.
         squared_times: how many times the squared error counts beside the absolute one, in "both", "relative" and
             "pooled".
         loss_times: what the loss is multiplied by; with `clip`, that matters.

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from graphsr.models.base import whole
 from graphsr.models.graphsr import GraphSR
+from graphsr.models.restoration import Restored
 from graphsr.sampling import Sampling
 from graphsr.training.loss import noise_loss, target_loss
 from graphsr.training.network import Trainable
@@ -44,12 +45,15 @@ class TrainingStep(nn.Module):
         size, source_size = ((image.shape[-2], image.shape[-1]) for image in (target, source))
         sampling = Sampling(size, source_size, footprint=footprint)
         if self.how.loss == "noise":
-            return noise_loss(self.network.noise(guide, source, footprint=footprint), target, source, sampling)
+            restored = self.network.restored(guide, source, footprint=footprint)
+            return noise_loss(restored, target, source, sampling)
         window = whole(guide, source, None, sampling)
         if scene is not None:
             window = replace(window, scale=scene.applied_to(window.scale))
         result = self.network.run(guide, source, window=window)
         loss = loss_of(result.target)
         if self.how.noise_loss and result.noise is not None:
-            loss = loss + self.how.noise_loss * noise_loss(result.noise, target, source, sampling)
+            assert result.problem is not None
+            restored = Restored(result.problem.source, result.noise)
+            loss = loss + self.how.noise_loss * noise_loss(restored, target, source, sampling)
         return loss
