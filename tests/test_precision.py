@@ -55,8 +55,8 @@ def test_the_report_measures_against_what_was_given():
 @pytest.mark.parametrize("footprint", ["box", "gaussian:0.5"])
 @pytest.mark.parametrize("model", ["colour", "default"])
 def test_the_problem_is_in_the_units_of_the_source_and_has_the_target_as_its_solution(model, footprint):
-    guide, source = a_pair(1e6)
-    result = graphsr.upsample(guide, source, model=model, footprint=footprint)
+    guide, source = a_pair(1e6)  # random numbers, which look like noise
+    result = graphsr.upsample(guide, source, model=graphsr.load(model).without_restoration(), footprint=footprint)
     assert result.problem.source.dtype == torch.float64
     assert np.abs(result.problem.source[0, 0].numpy() - source).max() < 1e-6  # of 1, rounded about the mean
     again = graphsr.solve(result.problem)[0, 0].numpy()

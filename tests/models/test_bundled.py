@@ -72,6 +72,22 @@ def test_averages_back_to_the_source_at_every_factor(scenes, name, factor):
     assert result.report.fidelity**2 < 1e-5 * scenes[0].depth.var()
 
 
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name):
+    model = graphsr.load(name).eval()
+    assert isinstance(model, graphsr.GraphSR)
+    for drawn in scenes[:4]:
+        clean, noisy = (
+            torch.from_numpy(degrade(drawn.depth, (32, 32), Degradation(noise=noise), RNG))[None, None]
+            for noise in (0.0, 0.03)
+        )
+        guide = torch.tensor(drawn.guide).permute(2, 0, 1)[None].float()
+        with torch.no_grad():
+            kept, left = (model.restored(guide, each).source - clean for each in (clean, noisy))
+        assert kept.square().mean() < 1e-6 * clean.var()
+        assert left.square().mean() < 0.5 * (noisy - clean).square().mean()
+
+
 def test_point_samples_are_doubted_at_edges_and_means_are_not(scenes):
     model = graphsr.load("default")
     if not model.architecture.noise_statistics:

@@ -223,15 +223,15 @@ class GraphSR(Model):
         with torch.autocast(colours.device.type, enabled=False):
             planes = seen_planes(colours, measured, sampling, log_factor(sampling))
             noise = self.noise_network(planes, measured, stated=sampling.footprint != "box")
-            noisy = noise.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED
+            noisy = noise.total.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED
             if not self.architecture.restoration or source.shape[1] > 1:
-                return Restored(source, noise)
+                return Restored(source, noise.total)
             if not (torch.is_grad_enabled() or noisy.any()):
-                return Restored(source, noise)
+                return Restored(source, noise.total)
             restored, left = self.restoration(planes, measured, noise)
         # The correction alone is scaled: it is small, and values may be large.
         corrected = source + (restored - measured) * scale.source_std
-        return Restored(torch.where(noisy, corrected, source), torch.where(noisy, left, noise))
+        return Restored(torch.where(noisy, corrected, source), torch.where(noisy, left, noise.total))
 
     def predict(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,18 @@ _GUIDE = slice(PLANES - 4, PLANES - 1)
 SAMPLED = 2**16
 
 
+class Noise(NamedTuple):
+    """Hold the predicted noise of source pixels, as standard deviations (B, 1, h, w) in those of the source.
+
+    Attributes:
+        total: Of all errors.
+        at_steps: Of those of a source that was not made by averaging, at its steps: a part of the total.
+    """
+
+    total: Tensor
+    at_steps: Tensor
+
+
 class NoiseNetwork(nn.Module):
     """Predicts the standard deviation of each source pixel's error.
 
@@ -53,19 +66,20 @@ class NoiseNetwork(nn.Module):
         nn.init.constant_(self.last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
         self.statistics = ErrorParts() if statistics else None
 
-    def forward(self, planes: Tensor, source: Tensor, stated: bool) -> Tensor:
-        """Return the standard deviations (B, 1, h, w), in those of the source; channels share them.
+    def forward(self, planes: Tensor, source: Tensor, stated: bool) -> Noise:
+        """Return the noise (B, 1, h, w) that channels share.
 
         Args:
             planes: What `seen_planes` returns.
             source: (B, K, h, w), standardised; NaN is missing.
             stated: Whether source pixels are known to be other than means over their area, and the guide's the same.
         """
-        found = self.of_planes(planes, source.flatten(0, 1).unsqueeze(1), stated, _sampled)
-        return found.reshape(source.shape).log().mean(1, keepdim=True).exp()
+        channels = self.of_planes(planes, source.flatten(0, 1).unsqueeze(1), stated, _sampled)
+        total, at_steps = (each.reshape(source.shape) for each in channels)
+        return Noise(total.log().mean(1, keepdim=True).exp(), at_steps.mean(1, keepdim=True))
 
-    def of_planes(self, planes: Tensor, source: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return the standard deviations (B, 1, h, w) of sources of one channel.
+    def of_planes(self, planes: Tensor, source: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Noise:
+        """Return the noise (B, 1, h, w) of sources of one channel.
 
         Args:
             planes: (B, PLANES, h, w).
@@ -80,7 +94,10 @@ class NoiseNetwork(nn.Module):
         for block in self.after:
             x = x + torch.relu(block(x))
         found = torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * torch.sigmoid(self.last(x)))
-        return found if self.statistics is None else found + self.statistics(source, planes[:, _GUIDE], stated, sampled)
+        if self.statistics is None:
+            return Noise(found, torch.zeros_like(found))
+        at_steps, white = self.statistics(source, planes[:, _GUIDE], stated, sampled)
+        return Noise(found + at_steps + white, at_steps)
 
 
 class ErrorParts(nn.Module):
@@ -98,15 +115,16 @@ class ErrorParts(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.constant_(self.last.bias, _FIRST_PART)  # type: ignore[arg-type]
 
-    def forward(self, source: Tensor, mean: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return the standard deviations (B, 1, h, w), as `NoiseNetwork.of_planes` is called."""
+    def forward(
+        self, source: Tensor, mean: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Return standard deviations (B, 1, h, w) at steps and of white noise, called as `NoiseNetwork.of_planes`."""
         numbers, sizes = source_statistics(source, mean, sampled)
         numbers = torch.cat([numbers, torch.full_like(numbers[:, :1], float(stated))], 1)
         parts = self.last(torch.relu(self.first(numbers))).clamp_max(0).exp()
-        errors = parts * sizes
+        at_steps, white = torch.split(parts * sizes, 1, 1)
         # Who says how a source was sampled has explained its steps.
-        found: Tensor = errors[:, 1:] if stated else errors.sum(1, keepdim=True)
-        return found
+        return torch.zeros_like(at_steps) if stated else at_steps, white
 
 
 def _convolution(inputs: int, dilation: int) -> nn.Conv2d:

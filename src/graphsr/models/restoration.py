@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from graphsr.models.noise import DIFFERENCE, PLANES
+from graphsr.models.noise import DIFFERENCE, PLANES, Noise
 
 # Neighbours up to so many source pixels away are seen as they differ from a pixel.
 _RADIUS = 2
@@ -57,16 +57,17 @@ class Restoration(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
 
-    def forward(self, planes: Tensor, source: Tensor, noise: Tensor) -> Restored:
+    def forward(self, planes: Tensor, source: Tensor, noise: Noise) -> Restored:
         """Return the restored source (B, 1, h, w), and the noise that is left in it.
 
         Args:
             planes: What the network of the noise sees (B, PLANES, h, w).
             source: (B, 1, h, w), standardised; NaN is missing.
-            noise: (B, 1, h, w), predicted.
+            noise: As it is predicted. That at steps stays: a point sample does not say what a mean would be.
         """
+        total, at_steps = noise
         differences = torch.cat([_differences(source), planes[:, DIFFERENCE : DIFFERENCE + 1]], 1)
-        x = torch.cat([planes, 0.3 * _asinh(differences / noise), 0.2 * torch.log10(noise) + 0.5], 1)
+        x = torch.cat([planes, 0.3 * _asinh(differences / total), 0.2 * torch.log10(total) + 0.5], 1)
         x = torch.relu(self.first(x))
         for block in self.before:
             x = x + torch.relu(block(x))
@@ -75,8 +76,8 @@ class Restoration(nn.Module):
             x = x + torch.relu(block(x))
         correction, change = torch.split(self.last(x), 1, 1)
         return Restored(
-            source + _MOST * noise * torch.tanh(correction / _MOST),
-            noise * torch.exp(_MOST_CHANGE * torch.tanh(change / _MOST_CHANGE)),
+            source + _MOST * total * torch.tanh(correction / _MOST),
+            torch.maximum(total * torch.exp(_MOST_CHANGE * torch.tanh(change / _MOST_CHANGE)), at_steps),
         )
 
 

@@ -155,10 +155,11 @@ class TracedGraph(nn.Module):
         measured = (source - mean) / std
         averages = [average_matrix(shape_as_tensor(guide)[n], shape_as_tensor(source)[n]) for n in (2, 3)]
         planes = seen_planes(colours, measured, averages, _log_factor(guide, source))
-        noise = predict_noise(model.noise_network, planes, measured)
+        predicted = predict_noise(model.noise_network, planes, measured)
+        noise = predicted.total
         trained = torch.minimum(*factor) >= LEAST_NOISE_FACTOR
         if model.architecture.restoration:
-            restored, left = model.restoration(planes, measured, noise)
+            restored, left = model.restoration(planes, measured, predicted)
             noisy = trained & (noise.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED)
             source = torch.where(noisy, source + (restored - measured) * std, source)
             noise = torch.where(noisy, left, noise)
