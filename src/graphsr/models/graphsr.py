@@ -146,8 +146,9 @@ class GraphSR(Model):
         measured = torch.where(known, source, torch.nan)
         noise = None
         if self.architecture.confidence and (self.training or _noise_is_predicted(source, sampling)):
-            way = self.without_restoration() if exact else self
-            measured, noise = way._restored(colours, measured, window)
+            # An exact target averages back to the source as it was measured.
+            model = self.without_restoration() if exact else self
+            measured, noise = model._restored(colours, measured, window)
             source = torch.where(known, measured, source)
             found = noise_confidence(noise, self.log_noise_unit.exp(), sampling.factor)
             confidence = found if confidence is None else found * confidence
@@ -224,9 +225,8 @@ class GraphSR(Model):
             planes = seen_planes(colours, measured, sampling, log_factor(sampling))
             noise = self.noise_network(planes, measured, stated=sampling.footprint != "box")
             noisy = noise.total.amax((1, 2, 3), keepdim=True) > LEAST_RESTORED
-            if not self.architecture.restoration or source.shape[1] > 1:
-                return Restored(source, noise.total)
-            if not (torch.is_grad_enabled() or noisy.any()):
+            restores = self.architecture.restoration > 0 and source.shape[1] == 1
+            if not (restores and (torch.is_grad_enabled() or noisy.any())):
                 return Restored(source, noise.total)
             restored, left = self.restoration(planes, measured, noise)
         # The correction alone is scaled: it is small, and values may be large.
