@@ -14,7 +14,7 @@ import graphsr
 from graphsr.errors import InputError
 from graphsr.models.architecture import Architecture
 from graphsr.models.graphsr import GraphSR
-from graphsr.models.noise import LEAST, MOST, Noise
+from graphsr.models.noise import LEAST, MOST, PredictedNoise
 from graphsr.models.restoration import LEAST_RESTORED, Restored
 
 HOW = Architecture(extractor="colour", confidence=True, restoration=8)
@@ -82,7 +82,7 @@ def test_clean_sources_of_a_batch_are_kept_beside_noisy_ones(monkeypatch: pytest
     sources = torch.cat([SOURCE, SOURCE])
     noise = torch.full_like(sources, 0.1)
     noise[0] = 0.5 * LEAST_RESTORED
-    monkeypatch.setattr(model.noise_network, "forward", lambda *_, **__: Noise(noise, 0 * noise))
+    monkeypatch.setattr(model.noise_network, "forward", lambda *_, **__: PredictedNoise(noise, 0 * noise))
     with torch.no_grad():
         both = model.restored(GUIDE.expand(2, -1, -1, -1), sources)
     assert torch.equal(both.source[:1], SOURCE)
@@ -96,7 +96,7 @@ def test_errors_at_the_steps_of_point_samples_stay(monkeypatch: pytest.MonkeyPat
     last.bias.data[1] = -1.0  # 0.1 / e is left
     torch.testing.assert_close(restored(model).noise, torch.full_like(SOURCE, 0.1 / math.e), rtol=0.1, atol=0)
     noise = torch.full_like(SOURCE, 0.1)
-    monkeypatch.setattr(model.noise_network, "forward", lambda *_, **__: Noise(noise, 0.8 * noise))
+    monkeypatch.setattr(model.noise_network, "forward", lambda *_, **__: PredictedNoise(noise, 0.8 * noise))
     torch.testing.assert_close(restored(model).noise, 0.8 * noise)
 
 

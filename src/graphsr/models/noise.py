@@ -33,7 +33,7 @@ _GUIDE = slice(PLANES - 4, PLANES - 1)
 SAMPLED = 2**16
 
 
-class Noise(NamedTuple):
+class PredictedNoise(NamedTuple):
     """Hold the predicted noise of source pixels, as standard deviations (B, 1, h, w) in those of the source.
 
     Attributes:
@@ -66,7 +66,7 @@ class NoiseNetwork(nn.Module):
         nn.init.constant_(self.last.bias, _FIRST_LEVEL)  # type: ignore[arg-type]
         self.statistics = ErrorParts() if statistics else None
 
-    def forward(self, planes: Tensor, source: Tensor, stated: bool) -> Noise:
+    def forward(self, planes: Tensor, source: Tensor, stated: bool) -> PredictedNoise:
         """Return the noise (B, 1, h, w) that channels share.
 
         Args:
@@ -76,9 +76,11 @@ class NoiseNetwork(nn.Module):
         """
         channels = self.of_planes(planes, source.flatten(0, 1).unsqueeze(1), stated, _sampled)
         total, at_steps = (each.reshape(source.shape) for each in channels)
-        return Noise(total.log().mean(1, keepdim=True).exp(), at_steps.mean(1, keepdim=True))
+        return PredictedNoise(total.log().mean(1, keepdim=True).exp(), at_steps.mean(1, keepdim=True))
 
-    def of_planes(self, planes: Tensor, source: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]) -> Noise:
+    def of_planes(
+        self, planes: Tensor, source: Tensor, stated: bool, sampled: Callable[[Tensor], Tensor]
+    ) -> PredictedNoise:
         """Return the noise (B, 1, h, w) of sources of one channel.
 
         Args:
@@ -95,9 +97,9 @@ class NoiseNetwork(nn.Module):
             x = x + torch.relu(block(x))
         found = torch.exp(math.log(LEAST) + math.log(MOST / LEAST) * torch.sigmoid(self.last(x)))
         if self.statistics is None:
-            return Noise(found, torch.zeros_like(found))
+            return PredictedNoise(found, torch.zeros_like(found))
         at_steps, white = self.statistics(source, planes[:, _GUIDE], stated, sampled)
-        return Noise(found + at_steps + white, at_steps)
+        return PredictedNoise(found + at_steps + white, at_steps)
 
 
 class ErrorParts(nn.Module):

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from graphsr.models.noise import DIFFERENCE, PLANES, Noise
+from graphsr.models.noise import DIFFERENCE, PLANES, PredictedNoise
 
 # Neighbours up to so many source pixels away are seen as they differ from a pixel.
 _RADIUS = 2
@@ -57,7 +57,7 @@ class Restoration(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
 
-    def forward(self, planes: Tensor, source: Tensor, noise: Noise) -> Restored:
+    def forward(self, planes: Tensor, source: Tensor, noise: PredictedNoise) -> Restored:
         """Return the restored source (B, 1, h, w), and the noise that is left in it.
 
         Args:

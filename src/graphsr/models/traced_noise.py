@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
 from torch.onnx.operators import shape_as_tensor
 
-from graphsr.models.noise import LEAST, QUANTILES, SAMPLED, Noise, NoiseNetwork
+from graphsr.models.noise import LEAST, QUANTILES, SAMPLED, NoiseNetwork, PredictedNoise
 
 
 def seen_planes(colours: Tensor, source: Tensor, averages: list[Tensor], factor: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ def seen_planes(colours: Tensor, source: Tensor, averages: list[Tensor], factor:
     return torch.cat(planes, 1)
 
 
-def predict_noise(network: NoiseNetwork, planes: Tensor, source: Tensor) -> Noise:
+def predict_noise(network: NoiseNetwork, planes: Tensor, source: Tensor) -> PredictedNoise:
     """Return what the network returns: (B, 1, h, w).
 
     Args:
