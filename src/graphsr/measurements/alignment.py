@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import ndimage, optimize
+from scipy import ndimage
 
 from graphsr.errors import InputError
 from graphsr.measurements.alignment_energy import refined_shift
 from graphsr.measurements.alignment_score import Score
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
-from graphsr.measurements.edge_points import GROUPS, edge_points
-from graphsr.measurements.rotation import RotatedFrame
+from graphsr.measurements.edge_points import edge_points
+from graphsr.measurements.likeliest import maximise, ratio_to_error, standard_error
+from graphsr.measurements.placement import Alignment, Placements
 from graphsr.models.base import Model
-from graphsr.sampling import Sampling
 from graphsr.suggestion import suggestion
 
 KINDS = ("shift", "affine")
@@ -49,79 +48,9 @@ _LARGEST_ERROR = 0.07
 _ROUNDS = 2
 # At first, shifts of up to so many guide pixels from the start are compared, in such steps.
 _FROM_START, _STEP = 6.0, 0.5
-# Finite differences of the score are taken over so many guide pixels.
-_DIFFERENCE = 0.5
-# A direction in which the score is flatter than this, relative to the steepest, is one in which the pair tells nothing.
-_LEAST_CURVATURE = 0.02
 # From this factor on the graph of a model tells the shift better than the likelihood does.
 _LEAST_REFINED_FACTOR = 6.0
 _TO_TELL = "to tell how the source lies on the guide"
-
-
-@dataclass(frozen=True, eq=False)
-class Alignment:
-    """How a source lies on its guide.
-
-    Attributes:
-        matrix: (2, 3) maps x and y in source pixels to x and y in guide pixels, corners at 0; None: edge to edge.
-        words: What was found, or why nothing was.
-        error: Estimated standard error of the placement, in guide pixels.
-    """
-
-    matrix: np.ndarray | None = None
-    words: str = ""
-    error: float = math.inf
-
-    def frame(self, size: tuple[int, int]) -> RotatedFrame:
-        """Return the frame about a guide of `size` (H, W) in which the source lies along rows and columns."""
-        angle = 0.0 if self.matrix is None else math.atan2(self.matrix[1, 0], self.matrix[0, 0])
-        return RotatedFrame(size, angle)
-
-    def sampling(self, size: tuple[int, int], source_size: tuple[int, int], footprint: str = "box") -> Sampling:
-        """Return D for the frame about a guide of `size` (H, W) and a source of `source_size` (h, w)."""
-        if self.matrix is None:
-            return Sampling(size, source_size, footprint=footprint)
-        frame = self.frame(size)
-        (step_x, _, x), (_, step_y, y) = frame.matrix(self.matrix).tolist()
-        return Sampling(frame.frame_size, source_size, origin=(y, x), step=(step_y, step_x), footprint=footprint)
-
-
-@dataclass(frozen=True, eq=False)
-class Placements:
-    """Placements of a source by four parameters, all in guide pixels.
-
-    They are the shift x and y, and scale and rotation about the middle of the guide, at half a diagonal from it.
-
-    Attributes:
-        nominal: (2, 3) the placement edge to edge.
-        size: W and H of the guide.
-    """
-
-    nominal: np.ndarray
-    size: np.ndarray
-
-    @property
-    def half(self) -> float:
-        """Return half a diagonal of the guide."""
-        return float(np.hypot(*self.size)) / 2
-
-    def matrix(self, parameters: np.ndarray) -> np.ndarray:
-        """Return the (2, 3) map of source pixels to guide pixels."""
-        scale, angle = parameters[2:] / self.half
-        about = (1 + scale) * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-        return np.column_stack([about @ self.nominal[:, :2], self.size / 2 - about @ self.size / 2 + parameters[:2]])
-
-    def in_words(self, parameters: np.ndarray) -> str:
-        """Return shift, scale and rotation in words."""
-        x, y, scale, rotation = parameters
-        across = f"{abs(x):.2f} guide pixels to the {'right' if x >= 0 else 'left'}"
-        words = f"{across} and {abs(y):.2f} {'down' if y >= 0 else 'up'}"
-        if scale:
-            words += f", is {abs(scale) / self.half:.2%} {'larger' if scale > 0 else 'smaller'}"
-        if rotation:
-            sense = "clockwise" if rotation > 0 else "counterclockwise"
-            words += f", is rotated by {math.degrees(abs(rotation) / self.half):.2f} degrees {sense}"
-        return words
 
 
 def check_align(kind: str | None) -> None:
@@ -163,11 +92,11 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
                 return Alignment(words=words)
             best[:2] += shift
         by_group = partial(_log_likelihood, likelihood, placements)
-        best = _maximise(by_group, best, free)
+        best = maximise(by_group, best, free)
         if kind == "affine" and number == 0:
             free = _needed_parameters(by_group, best)
             best = np.where(free, best, 0.0)
-    error = _standard_error(by_group, best, free)
+    error = standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
     if model is not None and nominal.diagonal().min() >= _LEAST_REFINED_FACTOR:
@@ -236,13 +165,7 @@ def _likeliest_shift(likelihood: EdgeLikelihood) -> tuple[np.ndarray, float]:
     if np.abs(shifts[best]).max() > _FROM_START - _STEP / 2:
         return shifts[best], 0.0
     gain = found[:, best] - found.mean(1)
-    return shifts[best], _ratio_to_error(gain)
-
-
-def _ratio_to_error(gain: np.ndarray) -> float:
-    """Return the ratio of the mean gain of the groups (GROUPS,) to its standard error; 0 where all gain the same."""
-    error = float(gain.std(ddof=1)) / math.sqrt(GROUPS)
-    return float(gain.mean()) / error if error > 0 else 0.0
+    return shifts[best], ratio_to_error(gain)
 
 
 def _needed_parameters(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> np.ndarray:
@@ -250,8 +173,8 @@ def _needed_parameters(by_group: Callable[[np.ndarray], np.ndarray], best: np.nd
     needed = np.ones(4, bool)
     for number in (2, 3):
         others = np.arange(4) != number
-        without = _maximise(by_group, np.where(others, best, 0.0), others)
-        t = _ratio_to_error(by_group(best) - by_group(without))
+        without = maximise(by_group, np.where(others, best, 0.0), others)
+        t = ratio_to_error(by_group(best) - by_group(without))
         needed[number] = abs(best[number]) >= _LEAST_MOVE and t >= _LEAST_T_OF_ROTATION
     return needed
 
@@ -259,39 +182,3 @@ def _needed_parameters(by_group: Callable[[np.ndarray], np.ndarray], best: np.nd
 def _log_likelihood(likelihood: EdgeLikelihood, placements: Placements, parameters: np.ndarray) -> np.ndarray:
     """Return (GROUPS,) the logarithm of the likelihood of a placement (4,)."""
     return likelihood.by_group(placements.matrix(parameters))
-
-
-def _maximise(by_group: Callable[[np.ndarray], np.ndarray], start: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the parameters (P,) of the highest score near a start, changing only the free ones (P,)."""
-    moves = np.eye(len(start))[free]
-
-    def minus_score(change: np.ndarray) -> float:
-        return -float(by_group(start + change @ moves).sum())
-
-    simplex = np.vstack([np.zeros(len(moves)), 0.6 * np.eye(len(moves))]) - 0.2
-    options = {"initial_simplex": simplex, "xatol": 0.01, "fatol": 0.0, "maxfev": 60 * len(moves)}
-    found = optimize.minimize(minus_score, simplex[0], method="Nelder-Mead", options=options)
-    return np.asarray(start + found.x @ moves)
-
-
-def _standard_error(by_group: Callable[[np.ndarray], np.ndarray], best: np.ndarray, free: np.ndarray) -> float:
-    """Return the standard error of the best parameters, from how differently the groups of points would change them.
-
-    The sandwich estimator: inverse Hessian, covariance of the groups' gradients, inverse Hessian.
-    """
-    moves = _DIFFERENCE * np.eye(len(best))[free]
-    gradients = np.stack([by_group(best + move) - by_group(best - move) for move in moves], 1) / (2 * _DIFFERENCE)
-    middle = by_group(best).sum()
-
-    def curvature(move: np.ndarray) -> float:
-        return float((by_group(best + move) + by_group(best - move)).sum() - 2 * middle) / _DIFFERENCE**2
-
-    own = np.array([curvature(move) for move in moves])
-    hessian = np.diag(own)
-    for i, j in np.transpose(np.triu_indices(len(moves), 1)):
-        hessian[i, j] = hessian[j, i] = (curvature(moves[i] + moves[j]) - own[i] - own[j]) / 2
-    curvatures = -np.linalg.eigvalsh(hessian)
-    if curvatures.min() <= _LEAST_CURVATURE * curvatures.max():  # as along an edge
-        return math.inf
-    influence = np.linalg.solve(hessian, (gradients - gradients.mean(0)).T)
-    return float(np.sqrt((influence**2).sum() * GROUPS / (GROUPS - 1)))
