@@ -57,6 +57,11 @@ class UpsamplingOptions:
         model = self.model if isinstance(self.model, Model) else load(self.model)
         return model.with_rtol(self.rtol)
 
+    def looks_for_shift(self, model: Model, channels: int) -> bool:
+        """Return whether a source of so many channels is corrected for a shift that nobody spoke of."""
+        # An exact target averages back to the source where it was said to lie.
+        return self.align is None and model.corrects_shift and not self.exact and channels == 1
+
     def check_model(self, model: Model) -> None:
         """Raise InputError if a model cannot do what is asked for."""
         if self.uncertainty:

@@ -126,6 +126,16 @@ class Sampling:
         self._check(source, self.source_size, "source")
         return _widen(_widen(source, self.columns, -1), self.rows, -2)
 
+    def moved(self, down: float, right: float) -> Sampling:
+        """Return the same, its source pixels moved by so many target pixels."""
+        return Sampling(
+            self.size,
+            self.source_size,
+            origin=(self.origin[0] + down, self.origin[1] + right),
+            step=self.factor,
+            footprint=self.footprint,
+        )
+
     def masked(self, target: torch.Tensor, valid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Average only the valid pixels of (..., H, W); return also (..., h, w) the share of each source pixel.
 

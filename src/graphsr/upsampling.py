@@ -16,7 +16,9 @@ from graphsr.arrays import as_confidence, as_image, check_sizes, check_values
 from graphsr.centring import needs_double
 from graphsr.errors import InputError
 from graphsr.graph import Edges, both_ways
-from graphsr.measurements.alignment import Alignment, find_alignment
+from graphsr.measurements.alignment import find_alignment
+from graphsr.measurements.misalignment import find_shift
+from graphsr.measurements.placement import EDGE_TO_EDGE, Alignment
 from graphsr.measurements.posterior import bytes_per_pixel as bytes_of_draws
 from graphsr.measurements.rotation import RotatedFrame
 from graphsr.measurements.source_errors import Weighed, run_weighed
@@ -48,7 +50,8 @@ class Report:
         noise: Standard deviation of the source's noise that the solve reckoned with, in the source's units, the mean of
             its channels; None: nothing was said of it.
         switched_off: How many source pixels were switched off as outliers.
-        alignment: How the source was found to lie on the guide, or why nothing was changed; "" if not asked for.
+        alignment: How the source was found to lie on the guide, or why nothing was changed although that was asked for;
+            "" if it lies edge to edge.
     """
 
     iterations: int
@@ -120,9 +123,11 @@ def upsample(
             "gaussian:SIGMA" a lens, SIGMA in source pixels; "point" its middle. Baselines take the box only.
         kind: "values", or "probabilities": the K channels are scores of classes that sum to 1, and stay so.
         uncertainty: Whether to find a standard deviation for every target pixel too. Models without a graph cannot.
-        align: "shift", or "affine" for shift, scale and rotation: find how the source lies on the guide from the edges
-            of both, and solve with the source there; learned models refine the shift by their graphs. Where the pair
-            does not tell, nothing is changed. Baselines cannot.
+        align: How the source lies on the guide. "shift", or "affine" for shift, scale and rotation: find it from the
+            edges of both, and solve with the source there; learned models refine the shift by their graphs. Where the
+            pair does not tell, nothing is changed. Baselines cannot. "none": edge to edge. Default: "default" and
+            "open" have a quick look and correct a shift that is certain, of up to 6 pixels, unless `exact` is asked
+            for; other models do not.
         rtol: RMS error allowed of the target against the exact minimiser, in standard deviations of the source. Default
             that of the model, 1e-3, which is far below what any model gets wrong.
 
@@ -140,7 +145,11 @@ def upsample(
 
 
 def upsample_with(
-    options: UpsamplingOptions, guide: np.ndarray, source: np.ndarray, model: Model | None = None
+    options: UpsamplingOptions,
+    guide: np.ndarray,
+    source: np.ndarray,
+    model: Model | None = None,
+    alignment: Alignment | None = None,
 ) -> Upsampled:
     """Upsample a source as options say, see `upsample`.
 
@@ -149,6 +158,7 @@ def upsample_with(
         guide: See `upsample`.
         source: See `upsample`.
         model: Used as it is, instead of the one and the tolerance that the options name.
+        alignment: How the source lies on the guide, instead of what the options say of that.
     """
     began = time.perf_counter()
     chosen = options.load_model() if model is None else model
@@ -173,11 +183,9 @@ def upsample_with(
     tensor = measured if wide else measured.float()
     aligned, solved = _ends_of_parts(options)
     with _evaluating(chosen) as device:
-        alignment = Alignment()
-        if options.align is not None:
-            plain = np.where(known[0].numpy(), measured[0].numpy(), np.nan)
+        if alignment is None:
             with part(0.0, aligned, "alignment"):
-                alignment = find_alignment(guide_image, plain, options.align, chosen if chosen.predicts_edges else None)
+                alignment = _alignment(options, chosen, guide_image, measured, known)
         frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, options.footprint)
         seen = frame.rotated(guide_image) if frame.angle else guide_image
         placed = None if options.footprint == "box" and sampling.edge_to_edge else sampling
@@ -202,9 +210,28 @@ def upsample_with(
     )
 
 
+def _alignment(
+    options: UpsamplingOptions, model: Model, guide: np.ndarray, source: torch.Tensor, known: torch.Tensor
+) -> Alignment:
+    """Return how a source (1, K, h, w), of which some is known, lies on its guide (H, W, C)."""
+    looks = options.looks_for_shift(model, source.shape[1])
+    if options.align in (None, "none") and not looks:
+        return EDGE_TO_EDGE
+    plain = np.where(known[0].numpy(), source[0].numpy(), np.nan)
+    if looks:
+        return find_shift(guide, plain, model, options.footprint)
+    refining = model if model.predicts_edges else None
+    found = find_alignment(guide, plain, str(options.align), refining)
+    if found.matrix is None and options.align == "shift" and refining is not None and len(plain) == 1:
+        # In small pairs the model tells more than edges alone.
+        quick = find_shift(guide, plain, refining, options.footprint)
+        return found if quick.matrix is None else quick
+    return found
+
+
 def _ends_of_parts(options: UpsamplingOptions) -> tuple[float, float]:
     """Return where the alignment ends, and where the target does, as parts of all that is to be done."""
-    alignment = 0.0 if options.align is None else _ALIGNMENT
+    alignment = _ALIGNMENT if options.align in ("shift", "affine") else 0.0
     target = alignment + (_TARGET if options.robust is False else _TARGET_WITHOUT_OUTLIERS)
     everything = target + (_UNCERTAINTY if options.uncertainty else 0.0)
     return alignment / everything, target / everything

@@ -242,6 +242,24 @@ def test_a_shifted_source_is_aligned_and_the_shift_is_said(run: Run, pair: Pair)
     assert error < 0.07
 
 
+def test_a_certain_shift_is_corrected_unasked_unless_the_source_is_said_to_lie_edge_to_edge(
+    run: Run, pair: Pair
+) -> None:
+    shifted = placed_pair((-2.6, 1.3), source_size=(48, 56))
+    guide, source = pair.folder / "photo.png", pair.folder / "shifted.npy"
+    write_image(guide, shifted.guide)
+    write_image(source, shifted.source.astype(np.float32))
+    errors = []
+    for said, options in [(True, ()), (False, ("--align", "none"))]:
+        out = pair.folder / f"corrected-{said}.npy"
+        outcome = run("upsample", guide, source, "-o", out, *options)
+        assert outcome.code == 0, outcome.err
+        assert ("the source lies 2." in " ".join(outcome.out.split())) == said
+        assert "edge to edge" not in outcome.err
+        errors.append(np.sqrt(np.mean((read_image(out).array - shifted.depth) ** 2)))
+    assert errors[0] < 0.6 * errors[1]
+
+
 def test_a_shift_that_nobody_asked_about_is_noted_and_not_corrected(run: Run, pair: Pair) -> None:
     guide, source = pair.folder / "photo.png", pair.folder / "source.npy"
     for shift, noted in [((-2.6, 1.3), True), ((0.0, 0.0), False)]:

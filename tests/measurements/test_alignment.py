@@ -174,7 +174,7 @@ def test_a_baseline_that_cannot_place_a_source_says_so() -> None:
         graphsr.upsample(PAIR.guide, PAIR.source, model="guided-filter", align="shift")
 
 
-@pytest.mark.parametrize(("word", "hint"), [("shfit", "did you mean shift"), ("3d", "known are shift, affine")])
+@pytest.mark.parametrize(("word", "hint"), [("shfit", "did you mean shift"), ("3d", "known are none, shift, affine")])
 def test_an_unknown_word_is_answered_with_those_there_are(word: str, hint: str) -> None:
     with pytest.raises(graphsr.InputError, match=f"align '{word}': unknown; {hint}"):
         graphsr.upsample(PAIR.guide, PAIR.source, align=word)

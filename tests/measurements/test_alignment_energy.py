@@ -11,8 +11,9 @@ import torch
 import graphsr
 from graphsr.measurements import alignment
 from graphsr.measurements.alignment import find_alignment
-from graphsr.measurements.alignment_energy import _PATTERN, Refined, _middle, _Parabola, refined_shift
+from graphsr.measurements.alignment_energy import _PATTERN, Refined, _Parabola, refined_shift
 from graphsr.measurements.edge_points import GROUPS
+from graphsr.measurements.placement import Placements
 from graphsr.sampling import Sampling
 from tests.measurements.shifted_pairs import placed_pair
 
@@ -87,7 +88,7 @@ def test_a_change_is_rotated_to_the_axes_of_the_guide(monkeypatch: pytest.Monkey
     """In the frame of a source that is rotated by a quarter, down is left."""
     size = np.array([80.0, 80.0])
     nominal = np.column_stack([np.diag([8.0, 8.0]), np.zeros(2)])
-    placements = alignment.Placements(nominal, size)
+    placements = Placements(nominal, size)
     quarter = np.array([0.0, 0.0, 0.0, math.pi / 2 * placements.half])
     change = Refined(np.array([1.0, 0.0]), 0.1)
     monkeypatch.setattr(alignment, "refined_shift", lambda *_: change)
@@ -98,7 +99,7 @@ def test_a_change_is_rotated_to_the_axes_of_the_guide(monkeypatch: pytest.Monkey
 
 def test_what_energies_do_not_tell_stays_as_it_was(monkeypatch: pytest.MonkeyPatch, model: graphsr.Model) -> None:
     nominal = np.column_stack([np.diag([8.0, 8.0]), np.zeros(2)])
-    placements, given = alignment.Placements(nominal, np.array([80.0, 80.0])), np.array([1.0, 2.0, 0.0, 0.0])
+    placements, given = Placements(nominal, np.array([80.0, 80.0])), np.array([1.0, 2.0, 0.0, 0.0])
     monkeypatch.setattr(alignment, "refined_shift", lambda *_: None)
     best, error = alignment._refined(model, np.zeros((80, 80, 3)), np.zeros((1, 10, 10)), placements, given, 0.05)
     assert best is given
@@ -120,13 +121,3 @@ def test_the_parabola_has_the_minimum_of_the_energies() -> None:
 def test_energies_that_fall_in_a_direction_have_no_minimum() -> None:
     energies = np.repeat((_PATTERN[:, :1] ** 2 - _PATTERN[:, 1:]), GROUPS, 1)
     assert _Parabola.of(energies).minimum() is None
-
-
-def test_the_middle_of_a_large_pair_lies_as_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    depth, at = rng.random((240, 320)), Sampling((240, 320), (30, 40), origin=(1.3, -2.4), step=(8.1, 7.9))
-    source = at(torch.from_numpy(depth)).numpy()
-    monkeypatch.setattr("graphsr.measurements.alignment_energy._PIXELS", 100 * 130)
-    cut, cut_source, cut_at = _middle(depth[..., None], source[None], at)
-    assert cut.shape[0] * cut.shape[1] < 1.2 * 100 * 130
-    np.testing.assert_allclose(cut_at(torch.from_numpy(cut[..., 0])).numpy(), cut_source[0], atol=1e-9)

@@ -17,13 +17,14 @@ from graphsr.files.pair import PairOptions
 from graphsr.solver.progress import notify, part
 from graphsr.viewer import Session, ViewedPair, write_page
 from graphsr.viewer.solving import SolveQueue
+from tests.measurements.shifted_pairs import placed_pair
 
 _rng = np.random.default_rng(0)
 
 
 def solved(guide: np.ndarray, source: np.ndarray, **options: Any) -> Session:
     shown = ViewedPair(Image(guide, Path("guide.npy")), Image(source, Path("source.npy")))
-    session = Session(shown, PairOptions(model="colour", **options))
+    session = Session(shown, PairOptions(**{"model": "colour", **options}))
     session.solve()
     assert session.wait(180)
     assert session.error == ""
@@ -75,6 +76,16 @@ def test_what_a_page_has_no_field_for_stays_as_the_command_said() -> None:
     fine, usual = (graphsr.upsample(guide, source, model="colour", rtol=rtol).target for rtol in (1e-6, None))
     assert np.array_equal(target, fine)
     assert not np.array_equal(target, usual)
+
+
+def test_a_source_that_was_moved_is_shown_where_it_lies() -> None:
+    pair = placed_pair((3.0, -2.0), source_size=(48, 56))
+    session = solved(pair.guide, pair.source, model="default")
+    moved = next(layer for layer in session.layers() if layer.name == "source").placement
+    session.solve_from_page({"model": "default", "align": "none"})
+    assert session.wait(180)
+    left = next(layer for layer in session.layers() if layer.name == "source").placement
+    assert (moved[2] - left[2], moved[5] - left[5]) == pytest.approx((3.0, -2.0), abs=0.5)
 
 
 class TestQueue:

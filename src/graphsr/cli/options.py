@@ -53,8 +53,9 @@ Align = Annotated[
     str | None,
     typer.Option(
         "--align",
-        metavar="shift|affine",
-        help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and rotation), and solve so.",
+        metavar="none|shift|affine",
+        help="Find from the edges of both how SOURCE lies on GUIDE (affine: also scale and rotation), and solve so; "
+        "none: edge to edge. Without it, learned models correct a shift that is certain.",
     ),
 ]
 Rtol = Annotated[

@@ -54,7 +54,7 @@ class PairOptions(UpsamplingOptions):
         missing: The value that marks a missing source pixel.
         overwrite: Whether files may be replaced.
         camera: What is known of the guide's.
-        suspect_misalignment: Whether to look for a shift that nobody asked to correct, and to say so.
+        suspect_misalignment: Whether to look for a shift that is not corrected, and to say so.
     """
 
     model: str = "default"
@@ -138,7 +138,8 @@ def upsample_pair(
     except InputError as error:
         raise InputError(f"{files.guide}, {files.source}: {error}") from error
     solved = time.perf_counter()
-    if options.suspect_misalignment and options.align is None and model.has_graph:
+    unlooked = options.align is None and not options.looks_for_shift(model, source.channels)
+    if options.suspect_misalignment and unlooked and model.has_graph:
         found = suspected_misalignment(as_image("guide", guide.array), np.moveaxis(as_image("source", values), 2, 0))
         if found:
             note(

@@ -20,13 +20,13 @@ from graphsr.measurements.alignment_energy import refined_shift
 from graphsr.measurements.alignment_score import Score
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
-from graphsr.measurements.edge_points import edge_points
+from graphsr.measurements.edge_points import FEWEST_POINTS, edge_points
 from graphsr.measurements.likeliest import maximise, ratio_to_error, standard_error
 from graphsr.measurements.placement import Alignment, Placements
 from graphsr.models.base import Model
 from graphsr.suggestion import suggestion
 
-KINDS = ("shift", "affine")
+KINDS = ("none", "shift", "affine")
 # Shifts of so many guide pixels are found at least, or of a source pixel if that is more.
 _REACH = 8
 # Scale and rotation that are tried, in guide pixels at half a diagonal from the middle.
@@ -36,8 +36,6 @@ _SCALES_AND_ROTATIONS = (-9, -6, -3, 0, 3, 6, 9)
 _LEAST_MOVE, _LEAST_T_OF_ROTATION = 0.5, 2.5
 # So many points are enough for a start, and to choose between those.
 _POINTS_FOR_START, _POINTS_FOR_CHOICE = 4000, 1500
-# Fewer points tell nothing.
-_FEWEST_POINTS = 20
 # Shifts of more guide pixels than this are less likely, those of as many again much less.
 _LIKELY = 6.0
 # All groups of points have to gain from the best shift: this many standard errors of their mean gain.
@@ -71,11 +69,10 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
     Returns:
         The placement, or why there is none.
     """
-    size = np.array(guide.shape[1::-1])
-    nominal = np.column_stack([np.diag(size / np.array(source.shape[:0:-1])), np.zeros(2)])
-    placements = Placements(nominal, size)
+    placements = Placements.edge_to_edge((guide.shape[0], guide.shape[1]), (source.shape[1], source.shape[2]))
+    nominal = placements.nominal
     points = edge_points(source)
-    if len(points.weights) < _FEWEST_POINTS:
+    if len(points.weights) < FEWEST_POINTS:
         return Alignment(words=f"unchanged: the source has too few edges {_TO_TELL}")
     score = Score(guide, points.thinned(_POINTS_FOR_START), nominal)
     if not score.edges.any():
@@ -101,11 +98,9 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
     if model is not None and nominal.diagonal().min() >= _LEAST_REFINED_FACTOR:
         best, error = _refined(model, guide, source, placements, best, error)
-    matrix = placements.matrix(best)
-    if free[2] and min(np.hypot(*matrix[:, :2])) < 1:
+    if free[2] and min(np.hypot(*placements.matrix(best)[:, :2])) < 1:
         return Alignment(words="unchanged: source pixels would be smaller than guide pixels")
-    words = f"the source lies {placements.in_words(best)} (give or take {error:.2g} pixels)"
-    return Alignment(matrix, words, error)
+    return placements.alignment(best, error)
 
 
 def _refined(

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from graphsr.axes import Axis
 from graphsr.graph import edge_energies
 from graphsr.measurements.edge_points import GROUPS, groups_of
+from graphsr.measurements.middle import middle
 from graphsr.models.base import Model, whole
 from graphsr.sampling import Sampling
 from graphsr.solver import Problem, solve_problem
@@ -68,7 +68,7 @@ def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling:
     Returns:
         The shift, or None where energies do not tell one near that placement.
     """
-    guide, source, sampling = _middle(guide, source, sampling)
+    guide, source, sampling = middle(guide, source, sampling, _PIXELS)
     model = model.without_restoration()  # which would fit the source to each placement that is tried
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     seen = torch.from_numpy(np.array(np.moveaxis(guide, 2, 0)[None], np.float32)).to(device)
@@ -76,7 +76,7 @@ def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling:
     plane = whole(model.select_channels(seen), planes, None, sampling).scale.first_component(planes).float()
     change = np.zeros(2)
     for _ in range(_ROUNDS):
-        placed = _moved(sampling, change)
+        placed = sampling.moved(*change.tolist())
         window = whole(model.select_channels(seen), plane, None, placed)
         problem = model.prepare(seen, plane, window=window)
         assert isinstance(problem, Problem)
@@ -92,47 +92,9 @@ def refined_shift(model: Model, guide: np.ndarray, source: np.ndarray, sampling:
     return Refined(change, _UNDERSTATED * parabola.error())
 
 
-def _middle(guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np.ndarray, Sampling]:
-    """Return the middle of a large pair, and how its source lies there."""
-    part = math.sqrt(_PIXELS / (guide.shape[0] * guide.shape[1]))
-    if part >= 1:
-        return guide, source, sampling
-    (rows, down, top), (columns, across, left) = (_inner(along, part) for along in (sampling.rows, sampling.columns))
-    guide, source = guide[down, across], source[:, rows, columns]
-    placed = Sampling(
-        (guide.shape[0], guide.shape[1]),
-        (source.shape[1], source.shape[2]),
-        origin=(top, left),
-        step=sampling.factor,
-        footprint=sampling.footprint,
-    )
-    return guide, source, placed
-
-
-def _inner(along: Axis, part: float) -> tuple[slice, slice, float]:
-    """Return which source pixels are the middle part of an axis, their target pixels, and where the first begins."""
-    count = max(1, round(part * along.cells))
-    first = (along.cells - count) // 2
-    begin, end = (along.origin + cell * along.step for cell in (first, first + count))
-    pixels = slice(max(0, math.floor(begin)), min(along.size, math.ceil(end)))
-    return slice(first, first + count), pixels, begin - pixels.start
-
-
-def _moved(sampling: Sampling, change: np.ndarray) -> Sampling:
-    """Return the same placement, moved by pixels (down, right)."""
-    (down, right), (more_down, more_right) = sampling.origin, change.tolist()
-    return Sampling(
-        sampling.size,
-        sampling.source_size,
-        origin=(down + more_down, right + more_right),
-        step=sampling.factor,
-        footprint=sampling.footprint,
-    )
-
-
 def _energies(problem: Problem) -> np.ndarray:
     """Return the energies (6, GROUPS) of solves with the source moved by `_PATTERN`, in groups of source pixels."""
-    samplings = [_moved(problem.sampling, _APART * each) for each in _PATTERN]
+    samplings = [problem.sampling.moved(*(_APART * each).tolist()) for each in _PATTERN]
     # A source pixel that a move puts across the border would change the energy by itself.
     inside = np.all([each.visible > 1 - 1e-6 for each in samplings], 0)
     confidence = problem.confidence * torch.from_numpy(inside).to(problem.confidence)

@@ -41,12 +41,18 @@ class EdgeLikelihood:
         points: On the edges of the source.
         matrix: (2, 3) the placement: maps source pixels to guide pixels.
         network: Another one than that of the package.
+        most: So many points are read at the most.
     """
 
     def __init__(
-        self, colours: np.ndarray, points: EdgePoints, matrix: np.ndarray, network: EdgeNetwork | None = None
+        self,
+        colours: np.ndarray,
+        points: EdgePoints,
+        matrix: np.ndarray,
+        network: EdgeNetwork | None = None,
+        most: int = _MOST_POINTS,
     ) -> None:
-        points = points.thinned(_MOST_POINTS)
+        points = points.thinned(most)
         self.places, self.matrix = points.places, matrix
         self.membership = np.equal.outer(np.arange(GROUPS), points.groups).astype(np.float64)
         self.across, _ = axes_of(points, matrix)

@@ -17,6 +17,8 @@ _ALONG = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])
 _LARGEST_STEP = 1.0
 # Weaker points are noise.
 _SMALLEST_WEIGHT = 0.05
+# Fewer points tell nothing.
+FEWEST_POINTS = 20
 # More points add time, but no precision.
 _MOST_POINTS = 20_000
 # Of more channels, so many are used.

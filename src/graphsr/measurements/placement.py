@@ -25,6 +25,12 @@ class Alignment:
     words: str = ""
     error: float = math.inf
 
+    def same_place(self, other: Alignment) -> bool:
+        """Return whether another one puts the source at the same place."""
+        if self.matrix is None or other.matrix is None:
+            return self.matrix is other.matrix
+        return bool(np.array_equal(self.matrix, other.matrix))
+
     def frame(self, size: tuple[int, int]) -> RotatedFrame:
         """Return the frame about a guide of `size` (H, W) in which the source lies along rows and columns."""
         angle = 0.0 if self.matrix is None else math.atan2(self.matrix[1, 0], self.matrix[0, 0])
@@ -37,6 +43,9 @@ class Alignment:
         frame = self.frame(size)
         (step_x, _, x), (_, step_y, y) = frame.matrix(self.matrix).tolist()
         return Sampling(frame.frame_size, source_size, origin=(y, x), step=(step_y, step_x), footprint=footprint)
+
+
+EDGE_TO_EDGE = Alignment()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,13 @@ class Placements:
     nominal: np.ndarray
     size: np.ndarray
 
+    @classmethod
+    def edge_to_edge(cls, size: tuple[int, int], source_size: tuple[int, int]) -> Placements:
+        """Return those of a source of `source_size` (h, w) about edge to edge on a guide of `size` (H, W)."""
+        width_and_height = np.array(size[::-1])
+        nominal = np.column_stack([np.diag(width_and_height / np.array(source_size[::-1])), np.zeros(2)])
+        return cls(nominal, width_and_height)
+
     @property
     def half(self) -> float:
         """Return half a diagonal of the guide."""
@@ -63,6 +79,11 @@ class Placements:
         scale, angle = parameters[2:] / self.half
         about = (1 + scale) * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
         return np.column_stack([about @ self.nominal[:, :2], self.size / 2 - about @ self.size / 2 + parameters[:2]])
+
+    def alignment(self, parameters: np.ndarray, error: float) -> Alignment:
+        """Return the placement of parameters (4,) whose standard error is known."""
+        words = f"the source lies {self.in_words(parameters)} (give or take {error:.2g} pixels)"
+        return Alignment(self.matrix(parameters), words, error)
 
     def in_words(self, parameters: np.ndarray) -> str:
         """Return shift, scale and rotation in words."""

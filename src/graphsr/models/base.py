@@ -178,6 +178,11 @@ class Model(nn.Module, ABC):
         return self
 
     @property
+    def corrects_shift(self) -> bool:
+        """Return whether `graphsr.upsample` moves a source that certainly lies aside, unless it is told how it lies."""
+        return False
+
+    @property
     def locality(self) -> Locality | None:
         """Return what tiles of a raster need to know of the model; None: it has to see the whole."""
         return None

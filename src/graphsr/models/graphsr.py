@@ -103,6 +103,10 @@ class GraphSR(Model):
         return other
 
     @property
+    def corrects_shift(self) -> bool:
+        return self.architecture.confidence  # a model that looks for what is wrong with the source
+
+    @property
     def locality(self) -> Locality | None:
         reach, multiple = self.feature_extractor.reach, self.feature_extractor.multiple
         if reach is None or self.architecture.published:

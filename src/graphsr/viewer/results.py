@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphsr.files.pair import PairOptions
+from graphsr.measurements.placement import EDGE_TO_EDGE, Alignment
 from graphsr.models.base import Model
+from graphsr.options import UpsamplingOptions
 from graphsr.pictures import robust_range
-from graphsr.upsampling import Report, Upsampled, upsample, upsample_with
+from graphsr.upsampling import Report, Upsampled, upsample_with
 from graphsr.viewer.layers import ColourScale, Layer, Placement, edge_weight_layer, value_layer
 from graphsr.viewer.pair import ViewedPair
 
@@ -37,15 +39,24 @@ class SolvedLayers:
         return next((layer for layer in self.layers if layer.name == name), None)
 
 
-def source_layers(pair: ViewedPair, options: PairOptions, unit: str = "") -> SolvedLayers:
+def source_layers(
+    pair: ViewedPair, options: PairOptions, unit: str = "", alignment: Alignment = EDGE_TO_EDGE
+) -> SolvedLayers:
     """Return what can be shown before anything is solved: the source, and its interpolation.
+
+    Args:
+        pair: Guide and source.
+        options: What is missing of the source.
+        unit: Of the values.
+        alignment: How the source lies on the guide.
 
     Raises:
         InputError: Guide and source do not fit together.
     """
     values = pair.source_values(options.missing)
-    interpolated = upsample(pair.guide.array, values, model="bicubic", align=options.align)
-    placement = _placement(interpolated.alignment)
+    bicubic = UpsamplingOptions(model="bicubic")
+    interpolated = upsample_with(bicubic, pair.guide.array, values, alignment=alignment)
+    placement = _placement(alignment.matrix)
     source = value_layer("source", "Source", values, pair.size)
     if placement is not None:
         source = Layer(source.name, source.title, source.scale, source.values, placement, source.offset)

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphsr.files.camera import camera_of
 from graphsr.files.pair import PairOptions
+from graphsr.measurements.placement import Alignment
 from graphsr.models.base import Model
 from graphsr.models.registry import names
 from graphsr.upsampling import Upsampled
@@ -62,7 +63,8 @@ class Session:
         self._fixed = [guide_layer(pair.guide.array)]
         if pair.truth is not None:
             self._fixed.append(value_layer("truth", "Truth", pair.truth, pair.size))
-        self._source = source_layers(pair, options, unit)
+        self._alignment = Alignment() if result is None else Alignment(result.alignment)
+        self._source = source_layers(pair, options, unit, self._alignment)
         self._solved = SolvedLayers(())
         self._previous: Layer | None = None
         if result is not None:
@@ -157,14 +159,15 @@ class Session:
             self._model = options.model, options.load_model()
         result = solve_pair(self._pair, options, self._model[1])
         solved = target_layers(self._pair, options, result, self._unit)
-        before = self._options
-        moved = (options.missing, options.align) != (before.missing, before.align)
-        source = source_layers(self._pair, options, self._unit) if moved else self._source
+        alignment, source = Alignment(result.alignment), self._source
+        if options.missing != self._options.missing or not alignment.same_place(self._alignment):
+            source = source_layers(self._pair, options, self._unit, alignment)
         with self._lock:
             target = self._solved.find("target")
             if target is not None:
                 self._previous = replace(target, name="previous", title="Previous target")
             self._solved, self._source, self._options, self._error = solved, source, options, ""
+            self._alignment = alignment
         self._refresh()
 
     def _failed(self, error: Exception) -> None:
