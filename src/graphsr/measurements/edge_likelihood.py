@@ -54,7 +54,7 @@ class EdgeLikelihood:
     ) -> None:
         points = points.thinned(most)
         self.places, self.matrix = points.places, matrix
-        self.membership = np.equal.outer(np.arange(GROUPS), points.groups).astype(np.float64)
+        self.groups = torch.from_numpy(points.groups.astype(np.int64))
         self.across, _ = axes_of(points, matrix)
         # Patches begin at other fractions of a pixel each, or all edges would favour the same positions.
         self.ahead = np.random.default_rng(0).uniform(-0.5, 0.5, len(self.places))
@@ -73,12 +73,14 @@ class EdgeLikelihood:
 
     def at_shifts(self, shifts: np.ndarray) -> np.ndarray:
         """Return (GROUPS, S) the same for shifts (S, 2), x and y in guide pixels, from where the guide was read."""
-        return self._sums(self.across @ shifts.T)
+        return self._sums(np.asarray(torch.from_numpy(self.across) @ torch.from_numpy(shifts.T.copy())))
 
     def _sums(self, offsets: np.ndarray) -> np.ndarray:
         """Return (GROUPS, S) sums over the points of each group, for offsets (N, S) along the normals."""
         from_patch = torch.from_numpy((offsets - self.ahead[:, None]).astype(np.float32))
-        return np.asarray(self.membership @ at_offsets(self.table, from_patch).numpy())
+        found = at_offsets(self.table, from_patch).double()
+        # Not a product by NumPy: its threads wait busily after each, and slow down what follows.
+        return found.new_zeros(GROUPS, found.shape[1]).index_add_(0, self.groups, found).numpy()
 
 
 def _in_parts(network: EdgeNetwork, shown: list[torch.Tensor]) -> torch.Tensor:

@@ -35,14 +35,16 @@ def standardised(guide: np.ndarray) -> np.ndarray:
 
     The first is that in which the guide varies most. A guide of fewer colours has zeros in the others.
     """
-    # One plane a colour: sums over the last axis of few colours are slow.
-    planes = np.moveaxis(guide, 2, 0).reshape(guide.shape[2], -1).astype(np.float32)
-    planes -= planes.mean(1, keepdims=True, dtype=np.float64).astype(np.float32)
-    variances, vectors = np.linalg.eigh((planes @ planes.T).astype(np.float64) / planes.shape[1])
+    # One plane a colour: sums over the last axis of few colours are slow. Products by torch, as the threads of NumPy's
+    # wait busily after each, and slow down what follows.
+    planes = torch.from_numpy(np.moveaxis(guide, 2, 0).reshape(guide.shape[2], -1).astype(np.float32))
+    planes -= planes.mean(1, keepdim=True, dtype=torch.float64).float()
+    covariance = (planes @ planes.T).double().numpy() / planes.shape[1]
+    variances, vectors = np.linalg.eigh(covariance)
     std = math.sqrt(max(variances.sum(), 0.0)) or 1.0
+    principal = torch.from_numpy((vectors.T[::-1][:COLOURS] / std).astype(np.float32)) @ planes
     colours = np.zeros((COLOURS, *guide.shape[:2]), np.float32)
-    for number, vector in enumerate(vectors.T[::-1][:COLOURS]):
-        colours[number] = ((vector / std).astype(np.float32) @ planes).reshape(guide.shape[:2])
+    colours[: len(principal)] = principal.reshape(-1, *guide.shape[:2]).numpy()
     return colours
 
 

@@ -23,8 +23,9 @@ from graphsr.models.base import Model, whole
 from graphsr.sampling import Sampling
 from graphsr.solver import Problem
 
-# So many points are read; 2500 tell hardly more.
-_POINTS = 600
+# So many points are read; 2500 tell hardly more. A few are read first: most sources that lie right are told there, by
+# log odds (below) of less than this.
+_POINTS, _FIRST_POINTS, _TO_GO_ON = 600, 150, -1.5
 # Shifts of up to so many guide pixels are compared, in such steps.
 _FARTHEST, _STEP = 6.0, 0.5
 _STEPS = np.arange(-_FARTHEST, _FARTHEST + _STEP / 2, _STEP)
@@ -118,11 +119,13 @@ def _likely_shift(guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> 
     points = edge_points(source)
     if len(points.weights) < FEWEST_POINTS:
         return None
-    colours, matrix = standardised(guide), _matrix(sampling)
-    likelihood = EdgeLikelihood(colours, points, matrix, most=_POINTS)
-    shift, log_odds = _likeliest_shift(likelihood.at_shifts(_SHIFTS), math.sqrt(math.prod(sampling.factor)))
-    if log_odds == -math.inf or np.hypot(*shift) < max(_LEAST_SHIFT, _LEAST_SHARE * max(sampling.factor)):
-        return None
+    colours, matrix, factor = standardised(guide), _matrix(sampling), math.sqrt(math.prod(sampling.factor))
+    least = max(_LEAST_SHIFT, _LEAST_SHARE * max(sampling.factor))
+    for most in (_FIRST_POINTS, _POINTS):
+        likelihood = EdgeLikelihood(colours, points, matrix, most=most)
+        shift, log_odds = _likeliest_shift(likelihood.at_shifts(_SHIFTS), factor)
+        if log_odds < _TO_GO_ON or np.hypot(*shift) < least:
+            return None
     likelihood = EdgeLikelihood(colours, points, _moved(matrix, shift), most=_POINTS)
 
     def by_group(change: np.ndarray) -> np.ndarray:
