@@ -25,7 +25,7 @@ from graphsr.solver import Problem
 
 # So many points are read; 2500 tell hardly more. A few are read first: most sources that lie right are told there, by
 # log odds (below) of less than this.
-_POINTS, _FIRST_POINTS, _TO_GO_ON = 600, 150, -1.5
+_POINTS, _FIRST_POINTS, _TO_GO_ON = 600, 150, -3.0
 # Shifts of up to so many guide pixels are compared, in such steps.
 _FARTHEST, _STEP = 6.0, 0.5
 _STEPS = np.arange(-_FARTHEST, _FARTHEST + _STEP / 2, _STEP)
