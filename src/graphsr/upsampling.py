@@ -184,7 +184,8 @@ def upsample_with(
     aligned, solved = _ends_of_parts(options)
     with _evaluating(chosen) as device:
         if alignment is None:
-            with part(0.0, aligned, "alignment"):
+            # What is measured keeps its precision, whatever networks compute in.
+            with part(0.0, aligned, "alignment"), torch.autocast(device.type, enabled=False):
                 alignment = _alignment(options, chosen, guide_image, measured, known)
         frame, sampling = alignment.frame(size), alignment.sampling(size, source_size, options.footprint)
         seen = frame.rotated(guide_image) if frame.angle else guide_image

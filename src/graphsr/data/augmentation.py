@@ -18,6 +18,9 @@ check_caches(staircase)
 # Smoothing a staircase needs some pixels around the patch.
 _MARGIN = 24
 _MOST_TRIES = 32
+# Of the maps under a guide as a camera would give it. The others stay exact, as a blurred guide does not always mean a
+# soft map: there is motion blur.
+_MEASURED_MAPS = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Augmentation:
         colour: brightness, contrast, gamma and tint of the guide change by up to so much.
         grey: probability of a guide without colour.
         guide_noise: standard deviation of noise on the guide, at most, where white is 1.
-        camera: probability that guide and map are as a colour and a depth camera would give them. What the depth camera
-            would measure is then the truth: a source that has it is clean.
+        camera: probability that the guide is as a camera would give it, and in two of three cases the map as a depth
+            camera would. What that would measure is then the truth: a source that has it is clean.
         scene_scale: probability that a patch is standardised, in training, like a part of the image it is cut from.
         least_known: a patch of which a smaller part is known is drawn again.
     """
@@ -114,7 +117,9 @@ def _draw(pair: Pair, size: tuple[int, int], how: Augmentation, rng: np.random.G
     if rng.random() < how.flip:
         guide, target = guide[:, ::-1], target[:, ::-1]
     if how.camera > 0 and rng.random() < how.camera:
-        guide, target = simulate_colour(guide, rng), simulate_depth(target, rng)
+        guide = simulate_colour(guide, rng)
+        if rng.random() < _MEASURED_MAPS:
+            target = simulate_depth(target, rng)
     guide = _recoloured(guide, how, rng)
     return Pair(pair.name, np.ascontiguousarray(guide), np.ascontiguousarray(target), pair.unit)
 
