@@ -28,6 +28,7 @@ class TestCorrection:
         np.testing.assert_allclose(corrected.alignment[:, 2], SHIFT, atol=0.5)  # measured: 0.2 at the most
         np.testing.assert_allclose(corrected.alignment[:, :2], factor * np.eye(2))
         assert "to the right" in corrected.report.alignment
+        assert corrected.report.alignment.endswith("; that is corrected")
         assert rmse(corrected.target, pair) < 0.6 * rmse(left.target, pair)
 
     def test_the_target_averages_back_to_the_source_where_that_was_found_to_lie(self) -> None:
@@ -63,6 +64,13 @@ class TestCorrection:
     def test_sources_of_many_channels_are_left_there(self) -> None:
         pair = placed_pair(SHIFT, source_size=(48, 56))
         assert graphsr.upsample(pair.guide, np.stack([pair.source] * 2, 2)).alignment is None
+
+    def test_units_and_large_offsets_do_not_matter(self) -> None:
+        pair = placed_pair(SHIFT, source_size=(48, 56))
+        found = graphsr.upsample(pair.guide, pair.source).alignment
+        far = graphsr.upsample(pair.guide, 4e6 + pair.source).alignment
+        assert far is not None
+        np.testing.assert_allclose(far, found, atol=0.05)
 
     def test_a_large_pair_is_looked_at_in_its_middle(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pair = placed_pair(SHIFT, source_size=(96, 112))

@@ -8,7 +8,7 @@ is asked: the graph that it predicts is stronger where guide and source agree (d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -70,7 +70,8 @@ def find_shift(guide: np.ndarray, source: np.ndarray, model: Model, footprint: s
     rise = _strength(model, guide, source, moved) - _strength(model, guide, source, sampling)
     if rise < _LEAST_RISE:
         return EDGE_TO_EDGE
-    return found.alignment(size, source_size)
+    alignment = found.alignment(size, source_size)
+    return replace(alignment, words=f"{alignment.words}; that is corrected")
 
 
 def suspected_misalignment(guide: np.ndarray, source: np.ndarray) -> str:
@@ -105,7 +106,7 @@ def _strength(model: Model, guide: np.ndarray, source: np.ndarray, sampling: Sam
     """Return the mean logarithm of the edge weights that a model predicts for a placement."""
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     seen = torch.from_numpy(np.array(np.moveaxis(guide, 2, 0)[None], np.float32)).to(device)
-    plane = torch.from_numpy(source[None]).to(device, torch.float32)
+    plane = torch.from_numpy((source - np.nanmean(source))[None]).to(device, torch.float32)
     problem = model.prepare(seen, plane, window=whole(model.select_channels(seen), plane, None, sampling))
     assert isinstance(problem, Problem)
     weights = torch.cat([problem.edges.down.flatten(), problem.edges.right.flatten()])

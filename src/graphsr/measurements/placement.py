@@ -82,7 +82,8 @@ class Placements:
 
     def alignment(self, parameters: np.ndarray, error: float) -> Alignment:
         """Return the placement of parameters (4,) whose standard error is known."""
-        words = f"the source lies {self.in_words(parameters)} (give or take {error:.2g} pixels)"
+        sure = f" (give or take {error:.2g} pixels)" if math.isfinite(error) else ""
+        words = f"the source lies {self.in_words(parameters)}{sure}"
         return Alignment(self.matrix(parameters), words, error)
 
     def in_words(self, parameters: np.ndarray) -> str:
