@@ -76,7 +76,8 @@ def test_averages_back_to_the_source_at_every_factor(scenes, name, factor):
 def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name):
     model = graphsr.load(name).eval()
     assert isinstance(model, graphsr.GraphSR)
-    for drawn in scenes[:4]:
+    parts = []
+    for drawn in scenes:
         clean, noisy = (
             torch.from_numpy(degrade(drawn.depth, (32, 32), Degradation(noise=noise), RNG))[None, None]
             for noise in (0.0, 0.03)
@@ -85,7 +86,11 @@ def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name):
         with torch.no_grad():
             kept, left = (model.restored(guide, each).source - clean for each in (clean, noisy))
         assert kept.square().mean() < 1e-6 * clean.var()
-        assert left.square().mean() < 0.5 * (noisy - clean).square().mean()
+        parts.append(float(left.square().mean() / (noisy - clean).square().mean()))
+    # Of the squared error; measured 0.38 and 0.43, of single scenes 0.22 to 0.59. What is best for the target removes a
+    # little less of it (docs/evidence/predicted-noise.md).
+    assert max(parts) < 0.65
+    assert np.mean(parts) < 0.48
 
 
 def test_point_samples_are_doubted_at_edges_and_means_are_not(scenes):

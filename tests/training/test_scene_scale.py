@@ -76,5 +76,5 @@ def test_other_draws_of_a_sample_do_not_depend_on_it():
         Batches(replace(config, augmentation=replace(config.augmentation, scene_scale=often)), 0).batch(0)
         for often in (0.0, 1.0)
     )
-    assert torch.equal(without.source, with_it.source)
+    torch.testing.assert_close(without.source, with_it.source, rtol=0, atol=0, equal_nan=True)  # some are missing
     assert without.scene.share.item() == 0 < with_it.scene.share.item()
