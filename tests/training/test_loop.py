@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -246,6 +247,49 @@ def test_two_processes_train_together(pairs, tmp_path):
     done = subprocess.run([*command, "--devices", "2", "--workers", "0"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert checkpoint.read(tmp_path / "run" / "last.ckpt").step == 2
+
+
+def test_gradients_are_averaged_also_of_what_one_process_alone_has_used():
+    """Of two processes; the other one has gradients of 3 everywhere."""
+    network = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3), torch.nn.Conv2d(2, 2, 3))
+    network[0](torch.ones(1, 2, 3, 3)).sum().backward()
+    before = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in network.parameters()]
+    fabric = SimpleNamespace(world_size=2, all_reduce=lambda own, reduce_op: (own + 3) / 2)
+    loop._average_gradients(fabric, network)
+    for parameter, own in zip(network.parameters(), before, strict=True):
+        assert parameter.grad is not None
+        assert torch.equal(parameter.grad, (own + 3) / 2)
+
+
+@pytest.mark.slow
+def test_two_processes_leave_out_a_step_together_if_the_solve_of_one_does_not_converge(pairs, tmp_path):
+    path, script = written(tmp_path / "tiny.toml", pairs, ("steps = 6", "steps = 3")), tmp_path / "failing.py"
+    script.write_text(f"""
+import os
+from pathlib import Path
+from graphsr.errors import ConvergenceError
+from graphsr.training import loop
+from graphsr.training.config import read_config
+
+own, calls = loop._backward, []
+
+def failing(*given):
+    calls.append(given)
+    if os.environ.get("LOCAL_RANK") == "1" and len(calls) == 2:
+        raise ConvergenceError("not 1e-03")
+    return own(*given)
+
+loop._backward = failing
+if __name__ == "__main__":
+    hardware = loop.Hardware(accelerator="cpu", devices=2, workers=0)
+    loop.train(read_config({str(path)!r}), Path({str(tmp_path / "run")!r}), hardware=hardware, note=print)
+""")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("step 1 is left out: a solve of another process did not converge") == 1
+    kept = checkpoint.read(tmp_path / "run" / "last.ckpt")
+    assert kept.step == 3
+    assert int(kept.average["count"]) == 2
 
 
 class TestValidation:

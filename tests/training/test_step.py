@@ -9,7 +9,6 @@ import pytest
 import torch
 
 import graphsr
-from graphsr.baselines import METHODS
 from graphsr.errors import InputError
 from graphsr.models.architecture import Architecture
 from graphsr.models.base import whole
@@ -17,8 +16,8 @@ from graphsr.models.graphsr import GraphSR
 from graphsr.sampling import Sampling
 from graphsr.training.config import Config
 from graphsr.training.loss import target_loss
-from graphsr.training.network import build_network, freeze, has_unused_parameters, initial_network, set_training
-from graphsr.training.sections import Data, DataSet, Diffusion, Optimisation, Validation
+from graphsr.training.network import freeze, initial_network, set_training
+from graphsr.training.sections import Data, DataSet, Optimisation
 from graphsr.training.state import TrainingState
 from graphsr.training.step import TrainingStep
 
@@ -136,27 +135,3 @@ def test_the_restoration_of_a_known_noise_can_be_trained_alone(tmp_path):
 def test_every_parameter_of_the_graph_model_gets_a_gradient(noise_loss, confidence):
     network = GraphSR(replace(TINY, confidence=confidence, detail=True, floors=True, floor=5e-3, offsets=True))
     assert without_gradient(TrainingStep(network, Optimisation(noise_loss=noise_loss)), *batch()) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [method.name for method in METHODS.values() if method.learned])
-def test_baselines_with_parameters_that_get_no_gradient_are_known(config, name):
-    factor = 2 if METHODS[name].factors else 4
-    settings = replace(
-        config,
-        method=name,
-        model=Architecture(),
-        factors=replace(config.factors, least=factor, most=factor),
-        diffusion=Diffusion(2, 2) if name == "dada" else Diffusion(),
-        validation=Validation(),
-    )
-    unused = without_gradient(TrainingStep(build_network(settings), settings.optimisation), *batch(factor=factor))
-    assert bool(unused) == has_unused_parameters(settings)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("extractor", ["fdsr", "unet-resnet18", "unet-efficientnet-b2"])
-def test_extractors_with_parameters_that_get_no_gradient_are_known(config, extractor):
-    settings = replace(config, model=Architecture(extractor=extractor, features=4))
-    unused = without_gradient(TrainingStep(build_network(settings), settings.optimisation), *batch())
-    assert bool(unused) == has_unused_parameters(settings)

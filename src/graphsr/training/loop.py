@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from graphsr.errors import ConvergenceError, GraphSRError, InputError, missing_extra
 from graphsr.files.outputs import make_folder
 from graphsr.pictures import Picture
+from graphsr.threads import use_threads
 from graphsr.training.config import Config
-from graphsr.training.network import has_unused_parameters, set_training
+from graphsr.training.network import set_training
 from graphsr.training.optimiser import learning_rate
 from graphsr.training.samples import Batch, Batches, loader
 from graphsr.training.scene_scale import SceneScale
@@ -95,8 +97,10 @@ def train(
         The path of the best checkpoint, or of the last if nothing was validated.
     """
     hardware = hardware or Hardware()
-    fabric = _make_fabric(hardware, find_unused_parameters=has_unused_parameters(config))
+    fabric = _make_fabric(hardware)
     fabric.launch()
+    if fabric.world_size > 1:
+        use_threads(torch.get_num_threads())  # as many as Fabric leaves each process of a machine
     fabric.seed_everything(config.optimisation.seed, workers=False, verbose=False)
     validator = Validator.of(config) if fabric.is_global_zero else None
     batches = Batches(config, 0, fabric.global_rank)
@@ -122,10 +126,10 @@ def train(
                 loss, left_out = _make_step(fabric, module, optimiser, state, batch), 0
             except ConvergenceError as error:
                 left_out += 1
-                if left_out > _MOST_LEFT_OUT or fabric.world_size > 1:  # other processes wait for its gradients
+                if left_out > _MOST_LEFT_OUT:
                     raise _failed_step(state.step, str(error), state.last) from error
-                note(f"step {state.step} is left out: {error}")
-                optimiser.zero_grad()
+                if fabric.is_global_zero:
+                    note(f"step {state.step} is left out: {error}")
                 loss, state.step = math.nan, state.step + 1
             scores, picture = (), None
             if _validates_after(config, state.step):
@@ -153,14 +157,13 @@ def train(
     return state.best if state.best.exists() else state.last
 
 
-def _any_process(fabric: Any, asked: bool) -> bool:
-    """Return whether any process was asked to stop, so that all stop after the same step.
-
-    One that goes on alone would wait for the gradients of the others, and call their end a fault.
+def _any_process(fabric: Any, here: bool) -> bool:
+    """Return whether something is true in any process, so that all do the same: one that went on alone would wait for
+    the gradients of the others, and call their end a fault.
     """
     if fabric.world_size == 1:
-        return asked
-    return bool(fabric.all_reduce(torch.tensor(float(asked), device=fabric.device), reduce_op="sum") > 0)
+        return here
+    return bool(fabric.all_reduce(torch.tensor(float(here), device=fabric.device), reduce_op="sum") > 0)
 
 
 def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, batch: Batch | GraphSRError) -> float:
@@ -173,18 +176,17 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
     torch.manual_seed(how.seed + 1_000_003 * step + fabric.global_rank)
     for group in optimiser.param_groups:
         group["lr"] = group["initial_lr"] * learning_rate(step, config.schedule)
-    try:
-        images = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
-        scene = SceneScale(*(x.to(fabric.device) for x in batch.scene))
-        loss = module(*images, batch.footprint, scene)
-    except InputError as error:  # a network that diverges predicts graphs that no solve accepts
-        raise _failed_step(step, str(error), state.last) from error
-    value = float(loss.detach())
-    if not math.isfinite(value):
-        raise _failed_step(step, f"the loss is {value}", state.last)
-    state.write_queued(write=fabric.is_global_zero)
     optimiser.zero_grad()
-    fabric.backward(how.loss_times * loss)
+    # Gradients are averaged afterwards, so that no process waits in vain for those of one whose solve failed.
+    failure = None
+    try:
+        with fabric.no_backward_sync(module):
+            value = _backward(fabric, module, state, batch)
+    except ConvergenceError as error:
+        failure = error
+    if _any_process(fabric, failure is not None):
+        raise failure or ConvergenceError("a solve of another process did not converge")
+    _average_gradients(fabric, state.network)
     norm = torch.nn.utils.clip_grad_norm_(state.network.parameters(), how.clip or math.inf)
     if not bool(torch.isfinite(norm)):
         raise _failed_step(step, "the gradient is not finite", state.last)
@@ -192,6 +194,36 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
     state.step += 1
     state.mean.update(state.network)
     return value
+
+
+def _backward(fabric: Any, module: Any, state: TrainingState, batch: Batch) -> float:
+    """Return the loss of a batch, and leave its gradients with the parameters."""
+    try:
+        images = (x.to(fabric.device) for x in (batch.guide, batch.source, batch.target))
+        scene = SceneScale(*(x.to(fabric.device) for x in batch.scene))
+        loss = module(*images, batch.footprint, scene)
+    except InputError as error:  # a network that diverges predicts graphs that no solve accepts
+        raise _failed_step(state.step, str(error), state.last) from error
+    value = float(loss.detach())
+    if not math.isfinite(value):
+        raise _failed_step(state.step, f"the loss is {value}", state.last)
+    state.write_queued(write=fabric.is_global_zero)
+    fabric.backward(state.config.optimisation.loss_times * loss)
+    return value
+
+
+def _average_gradients(fabric: Any, network: nn.Module) -> None:
+    """Average the gradients of all processes; what no output depends on counts with 0."""
+    if fabric.world_size == 1:
+        return
+    gradients = []
+    for parameter in network.parameters():
+        if parameter.requires_grad:
+            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            gradients.append(parameter.grad)
+    mean = fabric.all_reduce(torch.cat([each.flatten() for each in gradients]), reduce_op="mean")
+    for gradient, part in zip(gradients, mean.split([each.numel() for each in gradients]), strict=True):
+        gradient.copy_(part.view_as(gradient))
 
 
 def _failed_step(step: int, what: str, last: Path) -> GraphSRError:
@@ -216,19 +248,17 @@ def _validate(validator: Validator | None, state: TrainingState) -> tuple[tuple[
     return scores, picture
 
 
-def _make_fabric(hardware: Hardware, *, find_unused_parameters: bool) -> Any:
+def _make_fabric(hardware: Hardware) -> Any:
     try:
         import lightning_fabric as lightning
-        from lightning_fabric.strategies.ddp import DDPStrategy
     except ImportError as error:
         raise missing_extra("training needs more packages", "train") from error
-    ddp = DDPStrategy(find_unused_parameters=find_unused_parameters)
     try:
         return lightning.Fabric(
             accelerator=hardware.accelerator,
             devices=hardware.devices,
             precision=hardware.precision,  # type: ignore[arg-type]
-            strategy=ddp if hardware.devices > 1 else "auto",
+            strategy="ddp" if hardware.devices > 1 else "auto",
         )
     except (RuntimeError, ValueError) as error:
         raise InputError(

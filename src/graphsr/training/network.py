@@ -23,8 +23,6 @@ from graphsr.training.config import Config
 from graphsr.training.sections import Optimisation
 
 Trainable = GraphSR | NetworkBaseline
-# Published networks with parameters that no output depends on: baselines, and extractors of the graph model.
-_WITH_UNUSED_PARAMETERS = {"fdsr", "pmbanet", "gdpt", "unet-efficientnet-b2"}
 # What changes nothing before it is trained may be new to the model that a training starts from.
 _MAY_BE_NEW = "reweighting.", "restoration.", "noise_network.statistics."
 
@@ -109,11 +107,6 @@ def _build_baseline(config: Config) -> NetworkBaseline:
 
 def _shape(state: dict[str, torch.Tensor], key: str) -> tuple[int, ...] | None:
     return tuple(state[key].shape) if key in state else None
-
-
-def has_unused_parameters(config: Config) -> bool:
-    """Say whether some parameters of the network get no gradient, which a distributed training has to be told."""
-    return (config.method or config.model.extractor) in _WITH_UNUSED_PARAMETERS or config.optimisation.loss == "noise"
 
 
 def parameter_groups(network: Trainable) -> list[tuple[float, list[nn.Parameter]]]:

@@ -1,4 +1,4 @@
-"""The loss of a batch as a module, which is what every process of a distributed training wraps and runs."""
+"""The loss of a batch as a module, which is what Lightning Fabric wraps and runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphsr.training.sections import Optimisation
 
 
 class TrainingStep(nn.Module):
-    """Run a network and return its loss, so that gradients are averaged over processes whatever the loss is made of."""
+    """Run a network and return its loss."""
 
     def __init__(self, network: Trainable, how: Optimisation) -> None:
         super().__init__()
