@@ -27,6 +27,8 @@ from graphsr.options import UpsamplingOptions
         ({"kind": "probabilities", "exact": True}, "kind='probabilities'"),
         ({"align": "shft"}, "align 'shft'"),
         ({"rtol": 2}, "rtol: must be"),
+        ({"exact": "no"}, "exact: must be True or False"),
+        ({"uncertainty": 1}, "uncertainty: must be True or False"),
     ],
 )
 def test_what_is_wrong_for_every_pair_is_refused_at_once(

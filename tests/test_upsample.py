@@ -113,6 +113,11 @@ class TestShapes:
         # the source is float32 inside; measured 1e-6 relative
         assert report.fidelity == pytest.approx(rms, rel=1e-3)
 
+    def test_a_result_is_shown_in_a_line(self):
+        shown = repr(graphsr.upsample(a_guide((32, 40)), a_source((8, 10)), model="colour"))
+        assert shown.startswith("Upsampled(target=(32, 40) float32, report=Report(iterations=")
+        assert len(shown) < 400
+
     def test_inputs_are_left_as_they_are(self):
         guide, source = a_guide(), a_source()
         source[2, 2] = np.nan

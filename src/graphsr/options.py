@@ -39,6 +39,8 @@ class UpsamplingOptions:
     rtol: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("exact", "uncertainty"):
+            _check_truth(name, getattr(self, name))
         check_kind(self.kind, self.exact, self.footprint)
         check_align(self.align)
         check_footprint(self.footprint)
@@ -72,3 +74,8 @@ class UpsamplingOptions:
                 f"{option}: {type(model).__name__} does not weigh source pixels; use a graph model such as 'default' "
                 "or 'colour'"
             )
+
+
+def _check_truth(name: str, value: object) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name}: must be True or False, not {value!r}")

@@ -64,7 +64,7 @@ class Report:
     alignment: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Upsampled:
     """The target, the problem whose solution it is, and how it was reached.
 
@@ -87,6 +87,9 @@ class Upsampled:
     problem: Problem | None = None
     uncertainty: np.ndarray | None = None
     alignment: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"Upsampled(target={self.target.shape} {self.target.dtype}, report={self.report})"
 
 
 def upsample(

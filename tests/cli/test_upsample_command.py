@@ -235,7 +235,7 @@ def test_a_shifted_source_is_aligned_and_the_shift_is_said(run: Run, pair: Pair)
     assert outcome.code == 0, outcome.err
     said = " ".join(outcome.out.split())
     assert re.search(
-        r"alignment the source lies 2\.\d\d guide pixels to the left and 1\.\d\d down \(give or take", said
+        r"alignment the source belongs 2\.\d\d guide pixels further left and 1\.\d\d further down \(give or take", said
     )
     error = np.sqrt(np.mean((read_image(out).array - shifted.depth) ** 2))
     # Without alignment 0.138 m.
@@ -254,7 +254,7 @@ def test_a_certain_shift_is_corrected_unasked_unless_the_source_is_said_to_lie_e
         out = pair.folder / f"corrected-{said}.npy"
         outcome = run("upsample", guide, source, "-o", out, *options)
         assert outcome.code == 0, outcome.err
-        assert ("the source lies 2." in " ".join(outcome.out.split())) == said
+        assert ("the source belongs 2." in " ".join(outcome.out.split())) == said
         assert "edge to edge" not in outcome.err
         errors.append(np.sqrt(np.mean((read_image(out).array - shifted.depth) ** 2)))
     assert errors[0] < 0.6 * errors[1]

@@ -44,15 +44,23 @@ def test_wide_integers_keep_their_precision() -> None:
     assert values[0, 0] - values[0, 1] == 1
 
 
-def test_zeros_that_stand_apart_look_like_holes() -> None:
-    assert suspected_missing(kinect_depth(0.1)) == pytest.approx(0.1, abs=0.02)
+@pytest.mark.parametrize("dtype", [np.uint16, np.float32])
+def test_zeros_that_stand_apart_look_like_holes(dtype: type) -> None:
+    assert suspected_missing(kinect_depth(0.1).astype(dtype)) == pytest.approx(0.1, abs=0.02)
+
+
+def test_pixels_that_are_marked_already_do_not_hide_zeros() -> None:
+    depth = kinect_depth(0.1).astype(np.float32)
+    depth[:10] = np.nan
+    assert suspected_missing(depth) > 0.05
 
 
 @pytest.mark.parametrize(
     "array",
     [
         kinect_depth(0.0),
-        kinect_depth(0.1).astype(np.float32),  # floats have NaN for this
+        kinect_depth(0.1) - kinect_depth(0.1).mean() * (kinect_depth(0.1) > 0),  # of both signs
+        np.maximum(kinect_depth(0.1).astype(np.float32), 0)[..., None].repeat(3, 2),  # features
         np.zeros((4, 4), np.uint16),
         np.eye(8, dtype=np.uint8),  # a mask
         np.arange(256, dtype=np.uint8).repeat(10).reshape(40, 64),  # a picture with dark parts

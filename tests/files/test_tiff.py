@@ -58,7 +58,7 @@ def test_the_value_a_geotiff_declares_as_no_data_is_kept(tmp_path: Path) -> None
     tifffile.imwrite(tmp_path / "dem.tif", heights, extratags=tags, metadata=None)
     image = read_image(tmp_path / "dem.tif")
     assert image.missing == -9999.0
-    assert image.notes == ("georeference not carried over",)
+    assert image.notes == ("georeference not carried over; graphsr raster keeps it, and places the source by it",)
 
 
 def test_the_missing_value_we_write_is_declared(tmp_path: Path) -> None:

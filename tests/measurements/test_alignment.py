@@ -131,7 +131,7 @@ def test_the_target_averages_back_to_the_source_where_it_lies(pair_and_targets) 
 
 def test_the_report_says_the_shift_in_words(pair_and_targets) -> None:
     words = pair_and_targets[1].report.alignment
-    assert "guide pixels to the left" in words
+    assert "guide pixels further left" in words
     assert "down" in words
     assert "give or take" in words
 

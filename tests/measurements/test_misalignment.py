@@ -27,7 +27,7 @@ class TestCorrection:
         assert corrected.alignment is not None
         np.testing.assert_allclose(corrected.alignment[:, 2], SHIFT, atol=0.5)  # measured: 0.2 at the most
         np.testing.assert_allclose(corrected.alignment[:, :2], factor * np.eye(2))
-        assert "to the right" in corrected.report.alignment
+        assert "further right" in corrected.report.alignment
         assert corrected.report.alignment.endswith("; that is corrected")
         assert rmse(corrected.target, pair) < 0.6 * rmse(left.target, pair)
 
@@ -90,8 +90,8 @@ class TestNote:
     def test_a_clear_shift_is_told(self, factor: int) -> None:
         pair = placed_pair(SHIFT, factor=factor, source_size=(48, 56))
         words = suspected_misalignment(pair.guide, pair.source[None])
-        assert "to the right" in words
-        assert " up " in words
+        assert "further right" in words
+        assert "further up" in words
 
     @pytest.mark.parametrize("seed", [3, 7])
     @pytest.mark.parametrize("shift", [(0.0, 0.0), (0.4, -0.3)])

@@ -33,6 +33,15 @@ def test_planted_outliers_are_switched_off():
     np.testing.assert_array_equal(result.problem.confidence[0, 0].numpy() == 0, wrong)
 
 
+def test_an_error_in_another_unit_which_switches_most_pixels_off_is_told(caplog):
+    guide, source, _, _ = with_outliers()
+    metres, millimetres = (graphsr.upsample(guide, times * source, model="colour", robust=1) for times in (1, 1000))
+    assert metres.report.switched_off == len(WRONG)
+    assert millimetres.report.switched_off > source.size / 2
+    (told,) = caplog.messages
+    assert told.startswith(f"robust: {millimetres.report.switched_off} source pixels are switched off")
+
+
 @pytest.mark.parametrize("robust", [False, True])
 def test_the_bundled_model_doubts_planted_outliers(robust):
     guide, source, truth, wrong = with_outliers()

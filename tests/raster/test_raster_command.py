@@ -197,6 +197,17 @@ class TestHoles:
         assert hole[32:56, 40:72].all()
         assert hole.sum() == 24 * 32
 
+    @pytest.mark.parametrize("dtype", ["uint16", "float32"])
+    def test_that_nobody_declared_are_suspected(self, command, tmp_path, dtype):
+        guide, source = self.holed(tmp_path, dtype)
+        wanted = guide, source, "-o", tmp_path / "out.tif", *COLOUR
+        code, _, err = command(*wanted)
+        assert code == 0
+        assert "of the values are 0; if 0 means no measurement, add --nodata 0" in " ".join(err.split())
+        code, _, err = command(*wanted, "--nodata", 0, "--overwrite")
+        assert code == 0
+        assert "of the values are 0" not in err
+
     def test_are_filled_when_asked(self, command, tmp_path):
         guide, source = self.holed(tmp_path, nodata=0)
         with result_of(command, guide, source, tmp_path / "out.tif", "--fill") as out:

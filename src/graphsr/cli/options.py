@@ -72,7 +72,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="VALUE",
-        help="The value that marks a source pixel without a measurement; nan is always one.",
+        help="The value that marks a source pixel without a measurement; nan and infinity always do.",
     ),
 ]
 Preview = Annotated[

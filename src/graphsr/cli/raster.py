@@ -115,6 +115,8 @@ def raster(
     from graphsr.measurements.uncertainty import check_uncertainty
     from graphsr.models.registry import load
     from graphsr.raster import upsample_files
+    from graphsr.raster.pair import open_pair
+    from graphsr.raster.source_samples import suspected_holes
     from graphsr.raster.store import TileStore
     from graphsr.raster.upsampling import check_geotiff
 
@@ -129,6 +131,9 @@ def raster(
     if uncertainty is not None:  # before the target is computed
         check_geotiff(uncertainty)
         check_uncertainty(load(model))
+    share = suspected_holes(open_pair(guide, source, guide_bands=guide_bands, source_bands=bands, source_nodata=nodata))
+    if share:
+        note(f"{source}: {share:.1%} of the values are 0; if 0 means no measurement, add --nodata 0")
     wanted = [(path, what) for path, what in ((output, False), (uncertainty, True)) if path is not None]
     for path, of_uncertainty in wanted[1:] if finished else wanted:
         doing = f"{'uncertainty of' if of_uncertainty else 'upsampling'} {Path(source).name}"

@@ -39,17 +39,20 @@ def _equal(array: Array, value: float) -> NDArray[np.bool_]:
 
 
 def suspected_missing(array: Array) -> float:
-    """Return the share of zeros in an integer image if they look like holes rather than values, else 0.
+    """Return the share of zeros in an image if they look like holes rather than values, else 0.
 
     Holes are zeros that stand apart: hardly any other pixel is near zero. A dark picture has its zeros next
-    to ones and twos, and an image of only two values is a mask, where zero means something.
+    to ones and twos, and an image of only two values is a mask, where zero means something. So it does among floats of
+    both signs, and in several channels of them, as features have it.
     """
-    if array.dtype.kind not in "iu":
-        return 0.0
     zero = array == 0
     share = float(zero.mean())
-    others = np.abs(array[~zero].astype(np.float64))
+    others = array[~zero & np.isfinite(array)].astype(np.float64)
     if share < _FEWEST_ZEROS or others.size == 0 or others.min() == others.max():
         return 0.0
+    several = array.ndim > 2 and array.shape[2] > 1
+    if array.dtype.kind == "f" and (several or others.min() < 0 < others.max()):
+        return 0.0
+    others = np.abs(others)
     near = np.count_nonzero(others < _NEAR_ZERO * np.median(others))
     return share if near * _ISOLATION <= np.count_nonzero(zero) else 0.0

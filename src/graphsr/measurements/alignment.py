@@ -21,7 +21,7 @@ from graphsr.measurements.alignment_score import Score
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
 from graphsr.measurements.edge_points import FEWEST_POINTS, edge_points
-from graphsr.measurements.likeliest import maximise, ratio_to_error, standard_error
+from graphsr.measurements.likeliest import UNDERSTATED, maximise, ratio_to_error, standard_error
 from graphsr.measurements.placement import Alignment, Placements
 from graphsr.models.base import Model
 from graphsr.suggestion import suggestion
@@ -96,6 +96,7 @@ def find_alignment(guide: np.ndarray, source: np.ndarray, kind: str, model: Mode
     error = standard_error(by_group, best, free)
     if not error <= _LARGEST_ERROR * math.sqrt(np.linalg.det(nominal[:, :2]) * free.sum() / 2):
         return Alignment(words=f"unchanged: the edges of the pair fit in more than one place, too little {_TO_TELL}")
+    error *= UNDERSTATED
     if model is not None and nominal.diagonal().min() >= _LEAST_REFINED_FACTOR:
         best, error = _refined(model, guide, source, placements, best, error)
     if free[2] and min(np.hypot(*placements.matrix(best)[:, :2])) < 1:

@@ -16,7 +16,7 @@ import torch
 from graphsr.measurements.edge_likelihood import EdgeLikelihood
 from graphsr.measurements.edge_patches import standardised
 from graphsr.measurements.edge_points import FEWEST_POINTS, edge_points
-from graphsr.measurements.likeliest import maximise, ratio_to_error, standard_error
+from graphsr.measurements.likeliest import UNDERSTATED, maximise, ratio_to_error, standard_error
 from graphsr.measurements.middle import middle
 from graphsr.measurements.placement import EDGE_TO_EDGE, Alignment, Placements
 from graphsr.models.base import Model, whole
@@ -134,7 +134,7 @@ def _likely_shift(guide: np.ndarray, source: np.ndarray, sampling: Sampling) -> 
 
     free = np.ones(2, bool)
     best = maximise(by_group, shift, free)
-    error = standard_error(by_group, best, free)
+    error = UNDERSTATED * standard_error(by_group, best, free)
     return _LikelyShift(best, error, log_odds) if np.hypot(*(best - shift)) < _NEAR else None
 
 

@@ -83,17 +83,17 @@ class Placements:
     def alignment(self, parameters: np.ndarray, error: float) -> Alignment:
         """Return the placement of parameters (4,) whose standard error is known."""
         sure = f" (give or take {error:.2g} pixels)" if math.isfinite(error) else ""
-        words = f"the source lies {self.in_words(parameters)}{sure}"
+        words = f"the source belongs {self.in_words(parameters)}{sure}"
         return Alignment(self.matrix(parameters), words, error)
 
     def in_words(self, parameters: np.ndarray) -> str:
         """Return shift, scale and rotation in words."""
         x, y, scale, rotation = parameters
-        across = f"{abs(x):.2f} guide pixels to the {'right' if x >= 0 else 'left'}"
-        words = f"{across} and {abs(y):.2f} {'down' if y >= 0 else 'up'}"
+        across = f"{abs(x):.2f} guide pixels further {'right' if x >= 0 else 'left'}"
+        words = f"{across} and {abs(y):.2f} further {'down' if y >= 0 else 'up'}"
         if scale:
-            words += f", is {abs(scale) / self.half:.2%} {'larger' if scale > 0 else 'smaller'}"
+            words += f", {abs(scale) / self.half:.2%} {'larger' if scale > 0 else 'smaller'}"
         if rotation:
             sense = "clockwise" if rotation > 0 else "counterclockwise"
-            words += f", is rotated by {math.degrees(abs(rotation) / self.half):.2f} degrees {sense}"
+            words += f", rotated by {math.degrees(abs(rotation) / self.half):.2f} degrees {sense}"
         return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
 from graphsr.solver.progress import part
 
+_log = logging.getLogger(__name__)
 # A source pixel whose predicted noise is so many times what is stated, and what is predicted for most, is an outlier.
 _OUTLIER = 5.0
 # Where outliers have been found, and the graph without them made, as parts of the time until the target.
@@ -83,6 +85,11 @@ def run_weighed(
         source, mean = centred(source.double(), known)
     own = next((p.dtype for p in model.parameters()), torch.float32)
     weighed = _weigh_pair(model, guide.to(own), source.to(own), confidence, exact, errors, sampling)
+    if 2 * weighed.switched_off > int(known.any(1).sum()):
+        _log.warning(
+            "robust: %d source pixels are switched off, more than half; is the error in the units of the source?",
+            weighed.switched_off,
+        )
     if weighed.noise is not None and errors.noise not in ("auto", 0):
         weighed = replace(weighed, problem=match_noise(weighed.problem, weighed.noise))
     return model.finish(weighed.problem, mean), weighed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from shlex import quote
 from typing import Any
 
@@ -125,15 +125,10 @@ def has_mask(path: str, bands: Sequence[int]) -> bool:
 
 def read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None) -> np.ndarray:
     """Read bands of a box as floats (K, h, w), NaN where the file declares no value, and where it is `nodata`."""
-    rasterio = require_rasterio()
     opened = dataset(path)
     masked = has_mask(path, bands)
-    try:
-        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
-            values = _values(opened, bands, box, masked)
-    except rasterio.errors.RasterioIOError as error:
-        _forget(path)
-        raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
+    with _reading(path):
+        values = _values(opened, bands, box, masked)
     floats = np.ma.getdata(values).astype(np.result_type(values.dtype, np.float32))
     if masked:
         floats[np.ma.getmaskarray(values)] = np.nan
@@ -147,6 +142,24 @@ def read(path: str, bands: Sequence[int], box: Box, nodata: float | None = None)
             f"rio edit-info {quote(path)} --nodata VALUE"
         )
     return floats
+
+
+def read_stored(path: str, bands: Sequence[int], box: Box) -> np.ndarray:
+    """Read bands of a box (K, h, w) as they are stored."""
+    with _reading(path):
+        return np.asarray(_values(dataset(path), bands, box, masked=False))
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Say of GDAL's errors within what they mean."""
+    rasterio = require_rasterio()
+    try:
+        with rasterio.Env(GDAL_CACHEMAX=CACHE_MB):
+            yield
+    except rasterio.errors.RasterioIOError as error:
+        _forget(path)
+        raise InputError(f"{path}: cannot be read; the file may be damaged ({str(error).splitlines()[0]})") from error
 
 
 def _largest(floats: np.ndarray) -> float:

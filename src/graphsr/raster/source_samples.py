@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from graphsr.files.missing import suspected_missing
 from graphsr.measurements.noise import noise_levels, stated_confidence, told_noise
 from graphsr.measurements.outliers import soft_confidence
 from graphsr.measurements.source_errors import SourceErrors
 from graphsr.models.base import Model
+from graphsr.raster.files import has_mask, read_stored
 from graphsr.raster.grid import Box, Grid
+from graphsr.raster.pair import RasterPair
 from graphsr.raster.statistics import evenly_spaced
 
 # The source is sampled by so many squares of this side along each axis: all of a small raster.
@@ -74,13 +77,22 @@ def resolve_errors(read: Callable[[Box], np.ndarray], grid: Grid, model: Model, 
     )
 
 
+def suspected_holes(pair: RasterPair) -> float:
+    """Return the share of zeros in samples of the source if they look like pixels without a value, else 0."""
+    path, bands = pair.source_path, pair.source_bands
+    if pair.source_nodata is not None or has_mask(path, bands):
+        return 0.0
+    samples = [read_stored(path, bands, box).reshape(len(bands), -1) for box in _source_samples(pair.grid)]
+    return max(suspected_missing(band) for band in np.concatenate(samples, 1))
+
+
 def _std(values: torch.Tensor) -> float:
     known = values[torch.isfinite(values)]
     return max(float(known.std(correction=0)) if known.numel() else 0.0, 1e-30)
 
 
 def _source_samples(grid: Grid) -> list[Box]:
-    """Return the boxes of source pixels that noise is estimated from."""
+    """Return the boxes of source pixels that are looked at before a run."""
     area = grid.covered
     rows, columns = (evenly_spaced(size, _SAMPLE_SIDE, _SAMPLES) for size in area.size)
     return [

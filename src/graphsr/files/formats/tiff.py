@@ -24,6 +24,7 @@ from graphsr.files.orientation import ORIENTATION_TAG, upright
 _REDUCED_OR_MASK = 1 | 4  # bits of NewSubfileType: overviews and transparency masks
 _GDAL_NODATA_TAG = 42113
 _GEO_KEYS_TAG = 34735
+_GEOREFERENCED = "georeference not carried over; graphsr raster keeps it, and places the source by it"
 _ALPHA_SAMPLES = (1, 2)  # ExtraSamples: associated and unassociated alpha
 
 
@@ -46,7 +47,7 @@ def read(path: Path) -> Image:
         array, dropped = _without_alpha(array, page)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
         array, turned = upright(array, orientation)
-        geo = ("georeference not carried over",) if _GEO_KEYS_TAG in page.tags else ()
+        geo = (_GEOREFERENCED,) if _GEO_KEYS_TAG in page.tags else ()
         return Image(array, path, dropped + turned + geo, _declared_missing(page))
 
 
