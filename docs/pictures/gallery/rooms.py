@@ -111,9 +111,8 @@ EXAMPLES = (
         name="poor-phone",
         title="Depth from a poor phone",
         text="The same, but for three pixels in ten at edges between front and back, and a lens that blurs by 0.4 "
-        "source pixels. The command says nothing of the blur: told of it by `--footprint gaussian:0.4`, the target "
-        "keeps more of what is wrong at edges.",
-        command="graphsr upsample photo.png lidar.png -o depth.png --noise auto --robust",
+        "source pixels. The command says nothing of all this: the model finds what is wrong with the source.",
+        command="graphsr upsample photo.png lidar.png -o depth.png",
         make=partial(_phone, flying=0.3, footprint="gaussian:0.4"),
         output="depth.png",
         score=rmse,

@@ -63,7 +63,7 @@ class GraphSR(Model):
         torch.Size([1, 1, 16, 16])
     """
 
-    noise_unit = 3.7e-3  # fitted for the bundled model, docs/evidence/noise-and-outliers.md
+    noise_unit = 5.2e-3  # fitted for the models of the package, docs/evidence/noise-and-outliers.md
     predicts_edges = True
 
     def __init__(self, architecture: Architecture, *, pretrained: bool | str | PathLike[str] = False) -> None:
