@@ -65,6 +65,13 @@ class TestCorrection:
         pair = placed_pair(SHIFT, source_size=(48, 56))
         assert graphsr.upsample(pair.guide, np.stack([pair.source] * 2, 2)).alignment is None
 
+    def test_single_holes_all_over_do_not_matter(self) -> None:
+        pair = placed_pair(SHIFT, source_size=(48, 56))
+        holed = np.where(np.random.default_rng(0).random(pair.source.shape) < 0.2, np.nan, pair.source)
+        found = graphsr.upsample(pair.guide, holed).alignment
+        assert found is not None
+        np.testing.assert_allclose(found[:, 2], SHIFT, atol=0.5)
+
     def test_units_and_large_offsets_do_not_matter(self) -> None:
         pair = placed_pair(SHIFT, source_size=(48, 56))
         found = graphsr.upsample(pair.guide, pair.source).alignment

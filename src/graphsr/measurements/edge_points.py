@@ -23,8 +23,10 @@ FEWEST_POINTS = 20
 _MOST_POINTS = 20_000
 # Of more channels, so many are used.
 _MOST_CHANNELS = 8
-# Source pixels about that of a point, to each side, all of which are known.
+# Source pixels about that of a point, to each side, all of which have a value. So many are measured; the others are
+# small holes with this many measured neighbours, of which they get the median.
 _AROUND = 2
+_LEAST_MEASURED, _NEIGHBOURS = 17, 4
 # Points of source pixels in the same block of so many are taken to be right or wrong together.
 _BLOCK_SIDE = 4
 
@@ -64,7 +66,7 @@ GROUPS = 10
 
 
 def edge_points(source: np.ndarray) -> EdgePoints:
-    """Find the strongest points on the edges of a source (K, h, w); NaN is missing, and nothing is found beside it."""
+    """Find the strongest points on the edges of a source (K, h, w); NaN is missing. None lie beside larger holes."""
     step = -(-len(source) // _MOST_CHANNELS)
     found = [_of_channel(channel) for channel in source[::step]]
     strongest = np.argsort(-np.concatenate([each.weights for each in found]), kind="stable")[:_MOST_POINTS]
@@ -74,6 +76,8 @@ def edge_points(source: np.ndarray) -> EdgePoints:
 
 def _of_channel(source: np.ndarray) -> EdgePoints:
     """Find points on the edges of (h, w)."""
+    measured = np.isfinite(source)
+    source = _filled(source, measured)
     known = np.isfinite(source)
     values = np.where(known, source, 0.0).astype(np.float64)
     std = float(values[known].std()) if known.any() else 0.0
@@ -86,12 +90,27 @@ def _of_channel(source: np.ndarray) -> EdgePoints:
     weight = np.sqrt(size) * 4 * share * (1 - share)
     across, down = (ndimage.sobel(values, axis, mode="nearest") for axis in (1, 0))
     length = np.hypot(across, down)
-    surrounded = ndimage.minimum_filter(known, 2 * _AROUND + 1, mode="constant", cval=False)
+    side = 2 * _AROUND + 1
+    surrounded = ndimage.minimum_filter(known, side, mode="constant", cval=False)
+    surrounded &= measured & (ndimage.uniform_filter(measured.astype(float), side) * side**2 > _LEAST_MEASURED - 0.5)
     found = np.nonzero(surrounded & (weight > _SMALLEST_WEIGHT) & (length > 1e-6 * std))
     normals = np.stack([across[found], down[found]], 1) / length[found][:, None]
-    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, _AROUND), (2 * _AROUND + 1,) * 2)[found]
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, _AROUND), (side, side))[found]
     around = (around - low[found][:, None, None]) / step[found][:, None, None]
     return _points(found, normals, share[found], weight[found], around, step[found] / (std or 1.0))
+
+
+def _filled(source: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Return (h, w) with the median of its neighbours where a pixel is missing and enough of them are not."""
+    if measured.all():
+        return source
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(source, 1, constant_values=np.nan), (3, 3))
+    holes = np.nonzero(
+        ~measured & (ndimage.uniform_filter(measured.astype(float), 3, mode="constant") * 9 > _NEIGHBOURS - 0.5)
+    )
+    filled = source.copy()
+    filled[holes] = np.nanmedian(around[holes].reshape(-1, 9), 1)
+    return filled
 
 
 def _points(
