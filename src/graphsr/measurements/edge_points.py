@@ -23,10 +23,10 @@ FEWEST_POINTS = 20
 _MOST_POINTS = 20_000
 # Of more channels, so many are used.
 _MOST_CHANNELS = 8
-# Source pixels about that of a point, to each side, all of which have a value. So many are measured; the others are
-# small holes with this many measured neighbours, of which they get the median.
-_AROUND = 2
-_LEAST_MEASURED, _NEIGHBOURS = 17, 4
+# Source pixels about that of a point, to each side. So many of them are measured, and the others can be filled.
+_AROUND, _LEAST_MEASURED = 2, 17
+# A hole with so many measured neighbours is filled.
+_NEIGHBOURS_TO_FILL = 4
 # Points of source pixels in the same block of so many are taken to be right or wrong together.
 _BLOCK_SIDE = 4
 
@@ -92,7 +92,7 @@ def _of_channel(source: np.ndarray) -> EdgePoints:
     length = np.hypot(across, down)
     side = 2 * _AROUND + 1
     surrounded = ndimage.minimum_filter(known, side, mode="constant", cval=False)
-    surrounded &= measured & (ndimage.uniform_filter(measured.astype(float), side) * side**2 > _LEAST_MEASURED - 0.5)
+    surrounded &= measured & (_count_around(measured, side) >= _LEAST_MEASURED)
     found = np.nonzero(surrounded & (weight > _SMALLEST_WEIGHT) & (length > 1e-6 * std))
     normals = np.stack([across[found], down[found]], 1) / length[found][:, None]
     around = np.lib.stride_tricks.sliding_window_view(np.pad(values, _AROUND), (side, side))[found]
@@ -105,12 +105,15 @@ def _filled(source: np.ndarray, measured: np.ndarray) -> np.ndarray:
     if measured.all():
         return source
     around = np.lib.stride_tricks.sliding_window_view(np.pad(source, 1, constant_values=np.nan), (3, 3))
-    holes = np.nonzero(
-        ~measured & (ndimage.uniform_filter(measured.astype(float), 3, mode="constant") * 9 > _NEIGHBOURS - 0.5)
-    )
+    holes = np.nonzero(~measured & (_count_around(measured, 3) >= _NEIGHBOURS_TO_FILL))
     filled = source.copy()
     filled[holes] = np.nanmedian(around[holes].reshape(-1, 9), 1)
     return filled
+
+
+def _count_around(mask: np.ndarray, side: int) -> np.ndarray:
+    """Return how many of the side x side pixels about each of (h, w) are true."""
+    return np.asarray(ndimage.convolve(mask.astype(np.int64), np.ones((side, side), np.int64), mode="constant"))
 
 
 def _points(
