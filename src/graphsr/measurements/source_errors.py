@@ -19,7 +19,7 @@ from graphsr.scaling import Scale, known_pixels
 from graphsr.solver import Problem
 from graphsr.solver.progress import part
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("graphsr")
 # A source pixel whose predicted noise is so many times what is stated, and what is predicted for most, is an outlier.
 _OUTLIER = 5.0
 # Where outliers have been found, and the graph without them made, as parts of the time until the target.
