@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -247,18 +246,6 @@ def test_two_processes_train_together(pairs, tmp_path):
     done = subprocess.run([*command, "--devices", "2", "--workers", "0"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert checkpoint.read(tmp_path / "run" / "last.ckpt").step == 2
-
-
-def test_gradients_are_averaged_also_of_what_one_process_alone_has_used():
-    """Of two processes; the other one has gradients of 3 everywhere."""
-    network = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3), torch.nn.Conv2d(2, 2, 3))
-    network[0](torch.ones(1, 2, 3, 3)).sum().backward()
-    before = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in network.parameters()]
-    fabric = SimpleNamespace(world_size=2, all_reduce=lambda own, reduce_op: (own + 3) / 2)
-    loop._average_gradients(fabric, network)
-    for parameter, own in zip(network.parameters(), before, strict=True):
-        assert parameter.grad is not None
-        assert torch.equal(parameter.grad, (own + 3) / 2)
 
 
 @pytest.mark.slow

@@ -13,10 +13,12 @@ from graphsr.errors import InputError
 from graphsr.models.architecture import Architecture
 from graphsr.models.base import whole
 from graphsr.models.graphsr import GraphSR
+from graphsr.models.restoration import Restored
 from graphsr.sampling import Sampling
 from graphsr.training.config import Config
-from graphsr.training.loss import target_loss
+from graphsr.training.loss import noise_loss, target_loss
 from graphsr.training.network import freeze, initial_network, set_training
+from graphsr.training.scene_scale import SceneScale
 from graphsr.training.sections import Data, DataSet, Optimisation
 from graphsr.training.state import TrainingState
 from graphsr.training.step import TrainingStep
@@ -99,6 +101,21 @@ def test_predicted_noise_adds_its_loss():
     )
     assert once != without
     assert twice - without == pytest.approx(2 * (once - without), rel=1e-4)
+
+
+def test_noise_is_compared_in_the_scale_that_the_network_sees():
+    """In samples that are standardised like parts of images with a deviation of 10."""
+    guide, source, target = batch()
+    network = GraphSR(TINY_WITH_NOISE).eval()
+    scene = SceneScale(*(torch.full((2, 1, 1, 1), value) for value in (0.5, 10.0, 1.0, 1.0)))
+    own = replace(whole(guide, source, None), scale=scene.applied_to(whole(guide, source, None).scale))
+    result = network.run(guide, source, window=own)
+    expected = noise_loss(Restored(source.clone(), result.noise), target, source, std=torch.full((2, 1, 1, 1), 10.0))
+    without, with_noise = (
+        TrainingStep(network, Optimisation(noise_loss=weight))(guide, source, target, "box", scene)
+        for weight in (0.0, 1.0)
+    )
+    assert float(with_noise - without) == pytest.approx(float(expected), rel=1e-4)
 
 
 def test_a_model_without_statistics_of_the_noise_may_be_trained_on_with_them(tmp_path):

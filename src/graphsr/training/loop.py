@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from graphsr.errors import ConvergenceError, GraphSRError, InputError, missing_extra
 from graphsr.files.outputs import make_folder
 from graphsr.pictures import Picture
 from graphsr.threads import use_threads
 from graphsr.training.config import Config
+from graphsr.training.gradients import clip_and_average
 from graphsr.training.network import set_training
 from graphsr.training.optimiser import learning_rate
 from graphsr.training.samples import Batch, Batches, loader
@@ -186,8 +186,7 @@ def _make_step(fabric: Any, module: Any, optimiser: Any, state: TrainingState, b
         failure = error
     if _any_process(fabric, failure is not None):
         raise failure or ConvergenceError("a solve of another process did not converge")
-    _average_gradients(fabric, state.network)
-    norm = torch.nn.utils.clip_grad_norm_(state.network.parameters(), how.clip or math.inf)
+    norm = clip_and_average(fabric, state.network, how.clip, each_network=how.clip_networks)
     if not bool(torch.isfinite(norm)):
         raise _failed_step(step, "the gradient is not finite", state.last)
     optimiser.step()
@@ -210,20 +209,6 @@ def _backward(fabric: Any, module: Any, state: TrainingState, batch: Batch) -> f
     state.write_queued(write=fabric.is_global_zero)
     fabric.backward(state.config.optimisation.loss_times * loss)
     return value
-
-
-def _average_gradients(fabric: Any, network: nn.Module) -> None:
-    """Average the gradients of all processes; what no output depends on counts with 0."""
-    if fabric.world_size == 1:
-        return
-    gradients = []
-    for parameter in network.parameters():
-        if parameter.requires_grad:
-            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            gradients.append(parameter.grad)
-    mean = fabric.all_reduce(torch.cat([each.flatten() for each in gradients]), reduce_op="mean")
-    for gradient, part in zip(gradients, mean.split([each.numel() for each in gradients]), strict=True):
-        gradient.copy_(part.view_as(gradient))
 
 
 def _failed_step(step: int, what: str, last: Path) -> GraphSRError:

@@ -10,6 +10,8 @@ from graphsr.sampling import Sampling, interpolate_source
 from graphsr.scaling import mean_and_std, smallest_std
 
 LOSSES = ("l1", "mse", "both", "relative", "pooled", "noise")
+# Interpolation is taken to err by at least so much: as a part of the range of a patch, and of the unit of its errors.
+_LEAST_OF_RANGE, _LEAST_OF_UNIT = 1e-3, 1e-4
 # A source pixel of which less is known has no error to learn from.
 _LEAST_KNOWN = 0.5
 # Sources count as wrong by at least this, in standard deviations: nothing is gained from predicting less noise.
@@ -38,16 +40,16 @@ def target_loss(
             the errors of bicubic interpolation, "pooled" as a part of the geometric mean of these errors and of those
             of the batch.
         squared_times: How many times the squared error counts beside the absolute one.
-        unit: (B, 1, 1, 1) in which "pooled" compares the samples of a batch; by default the standard deviation of each
-            source.
+        unit: (B, 1, 1, 1) in which "pooled" compares the samples of a batch, and beside which errors of "relative" and
+            "pooled" are nothing if they are tiny; by default the standard deviation of each source.
 
     Returns:
         One number ().
     """
     if kind in ("relative", "pooled"):
         interpolated = interpolate_source(source, (target.shape[-2], target.shape[-1]))
-        pooled_unit = None if kind == "relative" else _std(source) if unit is None else unit
-        return _relative_loss(found, interpolated, target, squared_times, pooled_unit)
+        unit = mean_and_std(source, torch.isfinite(source))[1] if unit is None else unit
+        return _relative_loss(found, interpolated, target, squared_times, unit, pooled=kind == "pooled")
     difference = ((found - target) / _std(source))[torch.isfinite(target)]
     if kind == "l1":
         return difference.abs().mean()
@@ -56,7 +58,9 @@ def target_loss(
     return difference.abs().mean() + squared_times * difference.square().mean()
 
 
-def noise_loss(restored: Restored, target: Tensor, source: Tensor, sampling: Sampling | None = None) -> Tensor:
+def noise_loss(
+    restored: Restored, target: Tensor, source: Tensor, sampling: Sampling | None = None, std: Tensor | None = None
+) -> Tensor:
     """Return how wrong restored sources are, and the noise that is predicted of them.
 
     The first is their RMS error as a part of that of the source. The other is the negative log-likelihood of their
@@ -64,10 +68,11 @@ def noise_loss(restored: Restored, target: Tensor, source: Tensor, sampling: Sam
     more.
 
     Args:
-        restored: Source (B, 1, h, w) and the noise that is left in it, in standard deviations of the source.
+        restored: Source (B, 1, h, w) and the noise that is left in it, in `std`.
         target: (B, 1, H, W), the truth; NaN = unknown.
         source: (B, 1, h, w), as measured; NaN = missing.
         sampling: what source pixels average over; default their own area.
+        std: (B, 1, 1, 1) what the network saw as the standard deviation of the source; by default its own.
 
     Returns:
         One number (), up to a constant.
@@ -76,8 +81,9 @@ def noise_loss(restored: Restored, target: Tensor, source: Tensor, sampling: Sam
         sampling = Sampling((target.shape[-2], target.shape[-1]), (source.shape[-2], source.shape[-1]))
     true_source, share = sampling.masked(torch.nan_to_num(target), torch.isfinite(target))
     known = torch.isfinite(source)
-    mean, std = mean_and_std(source, known)
-    std = torch.maximum(std, smallest_std(mean))
+    if std is None:
+        mean, std = mean_and_std(source, known)
+        std = torch.maximum(std, smallest_std(mean))
     counted = (known & (share > _LEAST_KNOWN)).to(source.dtype)
     measured, error = (counted * torch.nan_to_num(each - true_source) / std for each in (source, restored.source))
     likelihood = restored.noise.log() + torch.log1p((error.square() + _LEAST_ERROR**2) / restored.noise.square())
@@ -92,13 +98,13 @@ def noise_loss(restored: Restored, target: Tensor, source: Tensor, sampling: Sam
 
 
 def _relative_loss(
-    found: Tensor, interpolated: Tensor, target: Tensor, squared_times: float, pooled_unit: Tensor | None
+    found: Tensor, interpolated: Tensor, target: Tensor, squared_times: float, unit: Tensor, *, pooled: bool
 ) -> Tensor:
     """Return absolute and squared error of each sample as parts of the interpolation's.
 
     x4 then counts like x16, whose errors are twenty times larger. As parts of its own errors alone, a patch of a plain
-    wall counts as much as one full of edges, whose errors are what figures of whole data sets are made of; where
-    `pooled_unit` (B, 1, 1, 1) is given, patches that are harder than others of the batch count more.
+    wall counts as much as one full of edges, whose errors are what figures of whole data sets are made of; if
+    `pooled`, patches that are harder than others of the batch count more, in the `unit` (B, 1, 1, 1) of each.
     """
     known = torch.isfinite(target)
     count = known.sum((1, 2, 3)).clamp_min(1)
@@ -108,16 +114,16 @@ def _relative_loss(
         return difference.abs().sum((1, 2, 3)) / count, difference.square().sum((1, 2, 3)) / count
 
     absolute, squared = errors(found)
-    # A patch that interpolation gets right must not count for ever more.
+    # A patch that interpolation gets right must not count for ever more, nor the rounding of one without any step.
     highest = torch.where(known, target, torch.full_like(target, -torch.inf)).amax((1, 2, 3))
     lowest = torch.where(known, target, torch.full_like(target, torch.inf)).amin((1, 2, 3))
-    least = 1e-3 * (highest - lowest).clamp_min(0) + 1e-12
+    least = _LEAST_OF_RANGE * (highest - lowest).clamp_min(0) + _LEAST_OF_UNIT * unit.flatten() + 1e-12
     easy_absolute, easy_squared = errors(interpolated)
     easy_absolute, easy_squared = easy_absolute + least, easy_squared + least.square()
-    if pooled_unit is not None:
-        unit = pooled_unit.flatten() + least
-        easy_absolute = _pooled(easy_absolute, unit)
-        easy_squared = _pooled(easy_squared, unit.square())
+    if pooled:
+        compared_in = unit.flatten() + least
+        easy_absolute = _pooled(easy_absolute, compared_in)
+        easy_squared = _pooled(easy_squared, compared_in.square())
     return (absolute / easy_absolute + squared_times * squared / easy_squared).mean()
 
 

@@ -92,6 +92,9 @@ class Optimisation:
         encoder_learning_rate: that of the encoder; by default the same.
         weight_decay: as L2 inside Adam.
         clip: largest norm of a gradient; 0: any.
+        clip_networks: whether `clip` is for the gradient of each network of the model by itself, in each process by
+            itself. With one norm for all, a single sample that one network finds hard leaves nothing of what the
+            others would have learned from the step.
         loss: "l1", "mse", "both", or "relative": both, each as a part of bicubic interpolation's; or "pooled": the
             same, but patches that are harder than others of the batch count more; or "noise": only the networks that
             predict the source's noise and remove it are trained, which needs no solve.
@@ -115,6 +118,7 @@ class Optimisation:
     encoder_learning_rate: float | None = None
     weight_decay: float = 1e-5
     clip: float = 0.01
+    clip_networks: bool = False
     loss: str = "l1"
     squared_times: float = 1.0
     loss_times: float = 1.0

@@ -55,5 +55,5 @@ class TrainingStep(nn.Module):
         if self.how.noise_loss and result.noise is not None:
             assert result.problem is not None
             restored = Restored(result.problem.source, result.noise)
-            loss = loss + self.how.noise_loss * noise_loss(restored, target, source, sampling)
+            loss = loss + self.how.noise_loss * noise_loss(restored, target, source, sampling, window.scale.source_std)
         return loss
