@@ -23,7 +23,8 @@ def make_optimiser(network: Trainable, how: Optimisation) -> torch.optim.Adam:
         for base, chosen in ((how.learning_rate, others), (rate, encoding)):
             if chosen:
                 groups.append({"params": chosen, "initial_lr": times * base})
-    return torch.optim.Adam(groups, lr=how.learning_rate, weight_decay=how.weight_decay)
+    # Fused: parameter by parameter, as is the default on the CPU, takes four times as long.
+    return torch.optim.Adam(groups, lr=how.learning_rate, weight_decay=how.weight_decay, fused=True)
 
 
 def learning_rate(step: int, how: Schedule) -> float:

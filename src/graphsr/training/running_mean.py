@@ -28,11 +28,12 @@ class RunningMean:
         self.state["count"] += 1
         count = int(self.state["count"])
         decay = min(self.decay, count / (count + 10))
-        for name, value in network.state_dict().items():
-            if value.dtype.is_floating_point:
-                self.state[name].lerp_(value.detach().to(self.state[name].device), 1 - decay)
-            else:
-                self.state[name] = value.detach().clone()
+        now = {name: value.detach() for name, value in network.state_dict().items()}
+        floating = [name for name, value in now.items() if value.dtype.is_floating_point]
+        means = [self.state[name] for name in floating]
+        values = [now[name].to(mean.device) for name, mean in zip(floating, means, strict=True)]
+        torch._foreach_lerp_(means, values, 1 - decay)  # all at once, which is many times as fast
+        self.state |= {name: value.clone() for name, value in now.items() if not value.dtype.is_floating_point}
 
 
 def mean_weights(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
