@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: setup demo test check fuzz lint types docs docs-serve gallery wheel clean
+.PHONY: setup demo test check fuzz lint types docs docs-serve figures gallery wheel clean
 
 setup: $(VENV)/.installed
 
@@ -49,6 +49,10 @@ docs: $(VENV)/.installed-dev
 
 docs-serve: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+# Measures the models on the data sets under DATA, as far as their weights are new, and writes figures into the pages.
+figures: $(VENV)/.installed-dev
+	$(BIN)/python docs/figures $(DATA)
 
 # Makes the pairs of the gallery in gallery/, runs their commands, and writes docs/gallery.md with its pictures.
 gallery: $(VENV)/.installed-dev

@@ -84,7 +84,7 @@ class TestNoiseLoss:
         noise, restored = torch.full_like(source, 0.05), 0.5 * (source + pair()[1])
         of_patch = noise_loss(Restored(restored, noise), target, source)
         of_image = noise_loss(Restored(restored, noise / 3), target, source, std=3 * own)
-        # Equal but for a third of the noise, whose logarithm counts, and for errors that count as nothing. Measured: 0.002.
+        # Equal but for the logarithm of a third of the noise, and for errors that count as nothing. Measured: 0.002.
         assert float(of_image) == pytest.approx(float(of_patch) - np.log(3), abs=0.01)
 
     def test_does_not_see_missing_and_unknown_pixels(self):
