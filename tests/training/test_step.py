@@ -115,7 +115,7 @@ def test_noise_is_compared_in_the_scale_that_the_network_sees():
         TrainingStep(network, Optimisation(noise_loss=weight))(guide, source, target, "box", scene)
         for weight in (0.0, 1.0)
     )
-    assert float(with_noise - without) == pytest.approx(float(expected), rel=1e-4)
+    assert (with_noise - without).item() == pytest.approx(expected.item(), rel=1e-4)
 
 
 def test_a_model_without_statistics_of_the_noise_may_be_trained_on_with_them(tmp_path):
