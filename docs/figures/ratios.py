@@ -23,6 +23,7 @@ def mae(figures: Figures) -> float:
 
 
 def bicubic_part(measured: Measured, model: str, kind: str, factor: float, error: Callable[[Figures], float]) -> float:
+    """Return an error of clean sources as a part of bicubic's."""
     return error(measured[What(model, kind, factor)]) / error(measured[What("bicubic", kind, factor)])
 
 

@@ -73,7 +73,7 @@ def goals(measured: Measured) -> str:
         ("noise of 3 %, RMSE at x8 at most 0.55 of bicubic's", _each(measured, NOISE)),
         ("5 % outliers: 0.55", _each(measured, "outliers=0.05")),
         ("a shift of 2 target pixels: 0.65", _each(measured, "shift=2")),
-        ("no imperfection drawn in training above 1", f"at most {worst:.2f}"),
+        ("no imperfection drawn in training above 1", f"at most {worst:.2f} of what the [card](model-card.md) lists"),
     ]
     return table(("goal", "measured"), asked, 2)
 
